@@ -1,1 +1,5 @@
-//! fieldmark-chain
+//! Exact conditional random fields on sequences.
+
+pub mod automaton;
+
+pub use automaton::{Arc, Automaton};
