@@ -14,4 +14,4 @@ pub mod scheme;
 
 pub use alphabet::Alphabet;
 pub use dataset::{Dataset, DatasetBuilder, Gold, Instance, Observations};
-
+pub use scheme::Scheme;
