@@ -1,5 +1,9 @@
 //! Exact conditional random fields on sequences.
 
 pub mod automaton;
+pub mod features;
+pub mod structure;
+pub mod tuples;
 
 pub use automaton::{Arc, Automaton};
+pub use structure::{Strategy, Structure, StructureError, StructureOptions};

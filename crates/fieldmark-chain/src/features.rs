@@ -1,0 +1,146 @@
+//! [`FeatureTable`]: which observation has a weight with which label (or label pair).
+
+use fieldmark_core::{Dataset, Observations};
+
+/// For each observation, the sorted columns (labels, or label pairs) with which it has a weight.
+///
+/// Features are numbered row by row, so the weights of one observation lie together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FeatureTable {
+    offsets: Vec<u32>,
+    columns: Vec<u32>,
+}
+
+/// More features than a table can number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a model holds at most {} features; prune rare observations or do not ask for all features", u32::MAX)]
+pub struct TooManyFeatures;
+
+impl FeatureTable {
+    /// A table from its parts, or `None` when they do not fit together.
+    pub fn from_parts(offsets: Vec<u32>, columns: Vec<u32>, width: usize) -> Option<Self> {
+        let rising = offsets.windows(2).all(|pair| pair[0] <= pair[1]);
+        let bounded = offsets.first() == Some(&0) && offsets.last().copied() == u32::try_from(columns.len()).ok();
+        let sorted = rising
+            && bounded
+            && offsets.windows(2).all(|pair| {
+                columns[pair[0] as usize..pair[1] as usize].is_sorted_by(|a, b| a < b)
+            });
+        (sorted && columns.iter().all(|&column| (column as usize) < width)).then_some(Self { offsets, columns })
+    }
+
+    /// A table in which no observation has a feature.
+    pub fn empty(rows: usize) -> Self {
+        Self { offsets: vec![0; rows + 1], columns: Vec::new() }
+    }
+
+    /// Number of observations.
+    pub fn rows(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Number of features.
+    pub fn len(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// Whether there is no feature.
+    pub fn is_empty(&self) -> bool {
+        self.columns.is_empty()
+    }
+
+    /// The features of an observation.
+    #[inline]
+    pub fn features(&self, row: u32) -> std::ops::Range<usize> {
+        self.offsets[row as usize] as usize..self.offsets[row as usize + 1] as usize
+    }
+
+    /// The columns of an observation's features.
+    #[inline]
+    pub fn columns(&self, row: u32) -> &[u32] {
+        &self.columns[self.features(row)]
+    }
+
+    /// Start of each row in the numbering of features, and the end of the last.
+    pub fn offsets(&self) -> &[u32] {
+        &self.offsets
+    }
+
+    /// The column of every feature.
+    pub fn all_columns(&self) -> &[u32] {
+        &self.columns
+    }
+
+    /// The feature of an observation with a column.
+    pub fn find(&self, row: u32, column: u32) -> Option<usize> {
+        let place = self.columns(row).binary_search(&column).ok()?;
+        Some(self.features(row).start + place)
+    }
+
+    /// Builds a table by asking, for each observation in turn, for its columns.
+    pub(crate) fn build(
+        rows: usize,
+        mut columns_of: impl FnMut(usize, &mut Vec<u32>),
+    ) -> Result<Self, TooManyFeatures> {
+        let mut table = Self { offsets: Vec::with_capacity(rows + 1), columns: Vec::new() };
+        table.offsets.push(0);
+        let mut row_columns = Vec::new();
+        for row in 0..rows {
+            row_columns.clear();
+            columns_of(row, &mut row_columns);
+            table.columns.extend_from_slice(&row_columns);
+            table.offsets.push(u32::try_from(table.columns.len()).map_err(|_| TooManyFeatures)?);
+        }
+        table.columns.shrink_to_fit();
+        Ok(table)
+    }
+}
+
+/// Occurrences of observations turned around: for each observation, the positions where it occurs.
+pub(crate) struct Occurrences {
+    offsets: Vec<u32>,
+    positions: Vec<u32>,
+    /// Parallel to `positions`, or empty when every value is 1.
+    values: Vec<f32>,
+}
+
+impl Occurrences {
+    pub(crate) fn new(observations: &Observations, rows: usize, positions: usize) -> Self {
+        let mut offsets = vec![0u32; rows + 1];
+        for &id in observations.all_ids() {
+            offsets[id as usize + 1] += 1;
+        }
+        for row in 0..rows {
+            offsets[row + 1] += offsets[row];
+        }
+        let mut next = offsets.clone();
+        let mut places = vec![0; observations.len()];
+        let mut values = if observations.all_ones() { Vec::new() } else { vec![0.0; observations.len()] };
+        for position in 0..positions {
+            for (id, value) in observations.iter(position) {
+                let slot = &mut next[id as usize];
+                places[*slot as usize] = position as u32;
+                if !values.is_empty() {
+                    values[*slot as usize] = value;
+                }
+                *slot += 1;
+            }
+        }
+        Self { offsets, positions: places, values }
+    }
+
+    /// Positions and values of one observation, in order.
+    pub(crate) fn of(&self, row: usize) -> impl Iterator<Item = (usize, f32)> + '_ {
+        let range = self.offsets[row] as usize..self.offsets[row + 1] as usize;
+        range.map(|i| (self.positions[i] as usize, self.values.get(i).copied().unwrap_or(1.0)))
+    }
+}
+
+/// For each position the index of its instance.
+pub(crate) fn instance_of_position(data: &Dataset) -> Vec<u32> {
+    let mut owner = vec![0; data.positions()];
+    for (index, instance) in data.instances().enumerate() {
+        owner[instance.positions()].fill(index as u32);
+    }
+    owner
+}
