@@ -1,0 +1,140 @@
+//! [`atomic_write`]: a file is replaced as a whole or not at all.
+
+use super::error::ContainerError;
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+const BUFFER: usize = 1 << 16;
+
+/// Writes a file so that its name always stands for complete content: the old one or the new one.
+///
+/// `write` fills a new file in the same directory, which is then forced to disk and renamed over `path`. This
+/// holds through errors, `kill -9` and loss of power; who has the old file open keeps the old content. On an
+/// error the new file is removed; a process killed in the middle leaves one called `.fieldmark-*.tmp`.
+///
+/// A symbolic link to a file is followed, permissions of an existing file are kept, and a read-only file is an
+/// error. What is neither file nor directory (a pipe, `/dev/stdout`) cannot be replaced and is written to
+/// directly.
+///
+/// ```
+/// use fieldmark_core::container::atomic_write;
+/// # let directory = tempfile::tempdir()?;
+/// # let path = directory.path().join("report.json");
+/// atomic_write(&path, |file| writeln!(file, "{{\"f1\": {}}}", 0.5))?;
+/// assert_eq!(std::fs::read_to_string(&path)?, "{\"f1\": 0.5}\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn atomic_write(
+    path: impl AsRef<Path>,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), ContainerError> {
+    let path = path.as_ref();
+    let result = match fs::metadata(path) {
+        Ok(old) if old.is_file() => replace(path, Some(&old), write),
+        Ok(old) if old.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
+        Ok(_) => write_directly(path, write),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => replace(path, None, write),
+        Err(error) => Err(error),
+    };
+    result.map_err(|error| cannot_write(path, error))
+}
+
+fn replace(
+    path: &Path,
+    old: Option<&Metadata>,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let target = match old {
+        // Renaming would make a writable file of it, against what its owner has said.
+        Some(old) if old.permissions().readonly() => {
+            return Err(io::Error::new(
+                io::ErrorKind::PermissionDenied,
+                "the file is read-only",
+            ));
+        }
+        Some(_) => fs::canonicalize(path)?,
+        None => path.to_owned(),
+    };
+    let directory = directory_of(&target)?;
+    let mut temporary = new_file_in(&directory)?;
+    if let Some(old) = old {
+        temporary.as_file().set_permissions(old.permissions())?;
+    }
+    let mut buffer = BufWriter::with_capacity(BUFFER, temporary.as_file_mut());
+    write(&mut buffer)?;
+    buffer.flush()?;
+    drop(buffer);
+    temporary.as_file().sync_all()?;
+    temporary.persist(&target)?;
+    sync_directory(&directory)
+}
+
+fn directory_of(target: &Path) -> io::Result<PathBuf> {
+    match (target.file_name(), target.parent()) {
+        (Some(_), Some(parent)) if parent.as_os_str().is_empty() => Ok(PathBuf::from(".")),
+        (Some(_), Some(parent)) => Ok(parent.to_owned()),
+        _ => Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "this is not the name of a file",
+        )),
+    }
+}
+
+fn new_file_in(directory: &Path) -> io::Result<tempfile::NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".fieldmark-").suffix(".tmp");
+    // Temporary files are private unless told; this one gets what the user's umask leaves, as any new file.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(directory)
+}
+
+/// Forces the new name to disk.
+#[cfg(unix)]
+fn sync_directory(directory: &Path) -> io::Result<()> {
+    match File::open(directory).and_then(|directory| directory.sync_all()) {
+        // Some network file systems cannot do this, and some directories may be written but not read. The
+        // file is complete under its name, and nothing more is possible there.
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied
+            ) =>
+        {
+            Ok(())
+        }
+        result => result,
+    }
+}
+
+/// Directories cannot be opened as files here.
+#[cfg(not(unix))]
+fn sync_directory(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+fn write_directly(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut buffer = BufWriter::with_capacity(BUFFER, OpenOptions::new().write(true).open(path)?);
+    write(&mut buffer)?;
+    buffer.flush()
+}
+
+fn cannot_write(path: &Path, error: io::Error) -> ContainerError {
+    let advice = match error.kind() {
+        io::ErrorKind::NotFound => "make the directory first",
+        io::ErrorKind::PermissionDenied => "choose another name, or change the permissions",
+        io::ErrorKind::IsADirectory => "give the name of a file in it",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "free some space; a file that was there before is unchanged"
+        }
+        _ => "check the disk; if a file has this name, it is complete, old or new",
+    };
+    ContainerError::io(
+        path,
+        "write",
+        "a place where a file can be written",
+        advice,
+        error,
+    )
+}
