@@ -1,1 +1,67 @@
-//! fieldmark-eval
+//! How good are the predicted labels?
+//!
+//! # A tour
+//!
+//! [`Evaluation`] takes gold and predicted labels, one sequence at a time, and gives a [`Report`] that can
+//! be printed, serialised, or asked for single figures:
+//!
+//! ```
+//! use fieldmark_eval::Evaluation;
+//!
+//! let mut evaluation = Evaluation::conlleval();
+//! evaluation.add(&["B-PER", "I-PER", "O", "B-LOC"], &["B-PER", "I-PER", "O", "O"])?;
+//! evaluation.add(&["O", "B-LOC"], &["O", "B-PER"])?;
+//!
+//! let report = evaluation.report();
+//! assert_eq!(report.spans.total.counts.correct, 1);
+//! assert_eq!(report.spans.total.score.precision, 0.5);
+//! assert_eq!(report.confusion.largest(1)[0].gold, "B-LOC");
+//! println!("{report}");
+//! # Ok::<(), fieldmark_eval::EvalError>(())
+//! ```
+//!
+//! **Which spans count.** [`Evaluation::conlleval`] reads spans out of labels as the `conlleval` script of
+//! the CoNLL shared tasks does, which makes a span out of an `I-X` that has no `B-X`; [`ConllEval`] alone
+//! prints what the script prints, to the last digit. [`Evaluation::strict`] counts only spans that are
+//! well-formed in the scheme that you name, and its report says so. On legal labels the two agree. Use the
+//! first to compare with published figures, and the second when an ill-formed span is of no use to you.
+//!
+//! **In parallel.** Every accumulator can be [merged](Evaluation::merge) with another of its kind; the
+//! result does not depend on where the data were cut.
+//!
+//! **During training.** [`span_counts`] works on label ids and does nothing but count:
+//!
+//! ```
+//! use fieldmark_core::Alphabet;
+//! use fieldmark_eval::{Counts, LabelTable, span_counts};
+//!
+//! let labels: Alphabet = ["O", "B-PER", "I-PER"].into_iter().collect();
+//! let table = LabelTable::new(&labels);
+//! let dev = [(vec![1, 2, 0], vec![1, 2, 0]), (vec![0, 1, 0], vec![1, 1, 0])];
+//! let counts: Counts = dev.iter().map(|(gold, found)| span_counts(gold, found, &table)).sum();
+//! assert_eq!((counts.gold, counts.found, counts.correct), (2, 3, 2));
+//! assert_eq!(counts.f1(), 0.8);
+//! ```
+//!
+//! **Nothing divided by nothing** is 0 everywhere in this crate, as in the script: precision when nothing
+//! was found, recall when there was nothing to find, F1 when both are 0, accuracy without tokens, an
+//! average over no classes.
+
+mod conlleval;
+mod counts;
+mod error;
+mod evaluation;
+mod fast;
+mod report;
+mod rules;
+mod strict;
+mod text;
+mod tokens;
+
+pub use conlleval::{BOUNDARY, ConllEval};
+pub use counts::{Counts, Score};
+pub use error::EvalError;
+pub use evaluation::Evaluation;
+pub use fast::span_counts;
+pub use report::{Averages, Cell, Confusion, LabelReport, Report, Row, SpanReport};
+pub use rules::{LabelTable, Rules};
