@@ -1,0 +1,661 @@
+//! The last m steps and gradient changes, and the quasi-Newton direction that follows from them.
+//!
+//! The textbook two-loop recursion (Nocedal 1980) reads every stored vector twice, in 4m dependent passes.
+//! Here it runs on dot products instead (Byrd, Nocedal & Schnabel 1994; Chen, Wang & Zhou 2014): one pass
+//! over memory stores the newest pair and takes all new dot products, the recursion then works on 2m + 1
+//! coefficients, and a second pass adds up the direction. Vectors are stored as `f32`, which halves the
+//! traffic; all products are of the rounded vectors, in `f64`, so the recursion stays consistent with them.
+
+use super::OptimizeError;
+use super::bytes::{Reader, Writer};
+use rayon::prelude::*;
+use std::io;
+use std::ops::Range;
+
+/// Weights per chunk: the unit of work and of summation. The chunks of one stored vector, the gradient and
+/// the newest change fit the first-level cache together.
+pub(super) const CHUNK: usize = 2048;
+/// Chunks that one thread should at least take.
+pub(super) const GRAIN: usize = 4;
+
+/// Number of chunks of a vector.
+pub(super) fn chunks(len: usize) -> usize {
+    len.div_ceil(CHUNK)
+}
+
+fn chunk_range(index: usize, len: usize) -> Range<usize> {
+    index * CHUNK..len.min((index + 1) * CHUNK)
+}
+
+/// The gradient, or with an L1 term the pseudo-gradient of OWL-QN (Andrew & Gao 2007, equation 4).
+pub(super) struct Slope<'a> {
+    pub(super) x: &'a [f64],
+    pub(super) gradient: &'a [f64],
+    pub(super) c1: f64,
+}
+
+impl<'a> Slope<'a> {
+    /// The part that belongs to a range of weights; `scratch` has at least the same length.
+    pub(super) fn part<'b>(&self, range: Range<usize>, scratch: &'b mut [f64; CHUNK]) -> &'b [f64]
+    where
+        'a: 'b,
+    {
+        let gradient = &self.gradient[range.clone()];
+        if self.c1 == 0.0 {
+            return gradient;
+        }
+        let scratch = &mut scratch[..range.len()];
+        for ((out, &x), &g) in scratch.iter_mut().zip(&self.x[range]).zip(gradient) {
+            *out = pseudo_gradient(x, g, self.c1);
+        }
+        scratch
+    }
+}
+
+/// The one-sided derivative of f + c1·|x| that descends, or 0 when both sides ascend.
+#[inline]
+pub(super) fn pseudo_gradient(x: f64, gradient: f64, c1: f64) -> f64 {
+    let right = gradient + c1;
+    let left = gradient - c1;
+    if x > 0.0 {
+        right
+    } else if x < 0.0 {
+        left
+    } else {
+        right.min(0.0) + left.max(0.0)
+    }
+}
+
+/// A step from `from` to `to` and the gradients at both ends: s = to − from and
+/// y = gradient(to) − gradient(from) + λ·s.
+pub(super) struct Pair<'a> {
+    pub(super) to: &'a [f64],
+    pub(super) from: &'a [f64],
+    pub(super) gradient_to: &'a [f64],
+    pub(super) gradient_from: &'a [f64],
+    pub(super) lambda: f64,
+}
+
+impl Pair<'_> {
+    fn write(&self, range: Range<usize>, s: &mut [f32], y: &mut [f32]) {
+        let points = self.to[range.clone()].iter().zip(&self.from[range.clone()]);
+        let gradients = self.gradient_to[range.clone()]
+            .iter()
+            .zip(&self.gradient_from[range]);
+        for (((s, y), (to, from)), (gradient_to, gradient_from)) in
+            s.iter_mut().zip(y).zip(points).zip(gradients)
+        {
+            let step = to - from;
+            *s = step as f32;
+            *y = (gradient_to - gradient_from + self.lambda * step) as f32;
+        }
+    }
+}
+
+/// How the initial inverse Hessian is scaled.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Scaling {
+    /// sᵀy / yᵀy of the newest pair.
+    Newest,
+    /// The mean of sᵀy / yᵀy over all pairs, or `first` without any (Schraudolph, Yu & Günter 2007).
+    Mean {
+        /// Scale of the very first direction.
+        first: f64,
+    },
+}
+
+/// Pairs (s, y) and their dot products with each other and with the current gradient.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct History {
+    len: usize,
+    memories: usize,
+    count: usize,
+    /// Slot of the oldest pair.
+    oldest: usize,
+    /// Chunk after chunk; in a chunk slot after slot; in a slot the chunk of s, then the chunk of y.
+    vectors: Vec<f32>,
+    /// Products by slot: `sy[i * memories + j]` = sᵢᵀyⱼ, for sᵢ not newer than yⱼ.
+    sy: Vec<f64>,
+    yy: Vec<f64>,
+    sg: Vec<f64>,
+    yg: Vec<f64>,
+    /// Sums per chunk.
+    partial: Vec<f64>,
+    total: Vec<f64>,
+    /// Coefficients of s and y of each slot in the direction, and that of the gradient.
+    s_coefficients: Vec<f64>,
+    y_coefficients: Vec<f64>,
+    g_coefficient: f64,
+}
+
+impl History {
+    /// Room for `memories` pairs of vectors of length `len`.
+    pub(super) fn new(len: usize, memories: usize) -> Self {
+        History {
+            len,
+            memories,
+            count: 0,
+            oldest: 0,
+            vectors: vec![0.0; chunks(len) * 2 * memories * CHUNK],
+            sy: vec![0.0; memories * memories],
+            yy: vec![0.0; memories * memories],
+            sg: vec![0.0; memories],
+            yg: vec![0.0; memories],
+            partial: vec![0.0; chunks(len) * 4 * memories],
+            total: vec![0.0; 4 * memories],
+            s_coefficients: vec![0.0; memories],
+            y_coefficients: vec![0.0; memories],
+            g_coefficient: -1.0,
+        }
+    }
+
+    /// How many pairs there is room for.
+    pub(super) fn memories(&self) -> usize {
+        self.memories
+    }
+
+    /// Whether no pair is stored.
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Forgets all pairs.
+    pub(super) fn clear(&mut self) {
+        self.count = 0;
+        self.oldest = 0;
+    }
+
+    /// Slot of the pair with this age, 0 for the oldest.
+    fn slot(&self, index: usize) -> usize {
+        (self.oldest + index) % self.memories
+    }
+
+    fn make_room(&mut self) {
+        if self.count == self.memories {
+            self.oldest = (self.oldest + 1) % self.memories;
+        } else {
+            self.count += 1;
+        }
+    }
+
+    fn drop_newest(&mut self) {
+        self.count -= 1;
+    }
+
+    /// Stores a pair without its dot products, which [`History::project`] takes later.
+    pub(super) fn store(&mut self, pair: &Pair) {
+        self.make_room();
+        let newest = self.slot(self.count - 1);
+        let len = self.len;
+        self.vectors
+            .par_chunks_mut(2 * self.memories * CHUNK)
+            .with_min_len(GRAIN)
+            .enumerate()
+            .for_each(|(index, vectors)| {
+                let range = chunk_range(index, len);
+                let (s, y) = pair_of(vectors, newest, range.len());
+                pair.write(range, s, y);
+            });
+    }
+
+    /// Stores a pair and takes all dot products with it and with the gradient, in one pass.
+    pub(super) fn push(&mut self, pair: &Pair, slope: &Slope) {
+        self.make_room();
+        self.pass(Some(pair), slope);
+    }
+
+    /// Takes the dot products of the newest stored pair and of the gradient.
+    pub(super) fn project(&mut self, slope: &Slope) {
+        if self.count > 0 {
+            self.pass(None, slope);
+        }
+    }
+
+    fn pass(&mut self, pair: Option<&Pair>, slope: &Slope) {
+        let (len, count, memories, oldest) = (self.len, self.count, self.memories, self.oldest);
+        let newest = self.slot(count - 1);
+        let vectors = self.vectors.par_chunks_mut(2 * memories * CHUNK);
+        let partial = self.partial.par_chunks_mut(4 * memories);
+        vectors
+            .zip(partial)
+            .with_min_len(GRAIN)
+            .enumerate()
+            .for_each(|(index, (vectors, partial))| {
+                let range = chunk_range(index, len);
+                let width = range.len();
+                let (s, y) = pair_of(vectors, newest, width);
+                if let Some(pair) = pair {
+                    pair.write(range.clone(), s, y);
+                }
+                let mut wide = [0.0; CHUNK];
+                for (wide, &y) in wide.iter_mut().zip(&*y) {
+                    *wide = f64::from(y);
+                }
+                let mut scratch = [0.0; CHUNK];
+                let gradient = slope.part(range, &mut scratch);
+                for (index, sums) in partial.chunks_exact_mut(4).enumerate().take(count) {
+                    let (s, y) = pair_of(vectors, (oldest + index) % memories, width);
+                    [sums[0], sums[1]] = dots(s, &wide[..width], gradient);
+                    [sums[2], sums[3]] = dots(y, &wide[..width], gradient);
+                }
+            });
+        sum_chunks(&self.partial, &mut self.total);
+        for index in 0..count {
+            let slot = self.slot(index);
+            self.sy[slot * memories + newest] = self.total[4 * index];
+            self.sg[slot] = self.total[4 * index + 1];
+            self.yy[slot * memories + newest] = self.total[4 * index + 2];
+            self.yy[newest * memories + slot] = self.total[4 * index + 2];
+            self.yg[slot] = self.total[4 * index + 3];
+        }
+        if !self.newest_is_sound() {
+            self.drop_newest();
+        }
+    }
+
+    /// Only pairs of positive curvature keep the inverse Hessian positive definite.
+    fn newest_is_sound(&self) -> bool {
+        let m = self.memories;
+        let newest = self.slot(self.count - 1);
+        let (sy, yy) = (self.sy[newest * m + newest], self.yy[newest * m + newest]);
+        let finite = |slot: usize| {
+            let products = [
+                self.sy[slot * m + newest],
+                self.yy[slot * m + newest],
+                self.sg[slot],
+                self.yg[slot],
+            ];
+            products.iter().all(|product| product.is_finite())
+        };
+        sy > 0.0 && (sy / yy).is_normal() && (0..self.count).all(|index| finite(self.slot(index)))
+    }
+
+    /// The two-loop recursion on coefficients.
+    fn solve(&mut self, scaling: Scaling) {
+        let (count, m) = (self.count, self.memories);
+        let slot = |index: usize| (self.oldest + index) % m;
+        let (a, b) = (&mut self.s_coefficients, &mut self.y_coefficients);
+        a.fill(0.0);
+        b.fill(0.0);
+        for index in (0..count).rev() {
+            let i = slot(index);
+            let newer = (index + 1..count).map(slot);
+            let s_p: f64 = -self.sg[i] + newer.map(|j| b[j] * self.sy[i * m + j]).sum::<f64>();
+            b[i] = -s_p / self.sy[i * m + i];
+        }
+        let ratio = |index: usize| {
+            let i = slot(index);
+            self.sy[i * m + i] / self.yy[i * m + i]
+        };
+        let scale = match scaling {
+            Scaling::Newest if count == 0 => 1.0,
+            Scaling::Newest => ratio(count - 1),
+            Scaling::Mean { first } if count == 0 => first,
+            Scaling::Mean { .. } => (0..count).map(ratio).sum::<f64>() / count as f64,
+        };
+        self.g_coefficient = -scale;
+        // `a` first takes α, then α − β.
+        for index in 0..count {
+            let i = slot(index);
+            a[i] = -b[i];
+            b[i] *= scale;
+        }
+        for index in 0..count {
+            let i = slot(index);
+            let from_y: f64 = (0..count).map(slot).map(|j| b[j] * self.yy[i * m + j]).sum();
+            let from_s: f64 = (0..index).map(slot).map(|j| a[j] * self.sy[j * m + i]).sum();
+            a[i] -= (-scale * self.yg[i] + from_y + from_s) / self.sy[i * m + i];
+        }
+    }
+
+    /// Writes the quasi-Newton direction for the gradient whose products were taken last, and returns its
+    /// product with the gradient and its squared norm.
+    ///
+    /// With an L1 term, components that do not descend become zero (Andrew & Gao 2007, section 3.2).
+    pub(super) fn direction(&mut self, slope: &Slope, scaling: Scaling, direction: &mut [f64]) -> (f64, f64) {
+        self.solve(scaling);
+        let History {
+            len,
+            memories,
+            count,
+            oldest,
+            ..
+        } = *self;
+        let (a, b, scale) = (&self.s_coefficients, &self.y_coefficients, self.g_coefficient);
+        let out = direction.par_chunks_mut(CHUNK);
+        let vectors = self.vectors.par_chunks(2 * memories * CHUNK);
+        let partial = self.partial.par_chunks_mut(4 * memories);
+        let work = out.zip(vectors).zip(partial).with_min_len(GRAIN).enumerate();
+        work.for_each(|(index, ((out, vectors), partial))| {
+            let range = chunk_range(index, len);
+            let mut scratch = [0.0; CHUNK];
+            let gradient = slope.part(range, &mut scratch);
+            for (out, g) in out.iter_mut().zip(gradient) {
+                *out = scale * g;
+            }
+            for slot in (0..count).map(|index| (oldest + index) % memories) {
+                let (s, y) = vectors[2 * slot * CHUNK..2 * (slot + 1) * CHUNK].split_at(CHUNK);
+                let (a, b) = (a[slot], b[slot]);
+                for ((out, &s), &y) in out.iter_mut().zip(s).zip(y) {
+                    *out += a * f64::from(s) + b * f64::from(y);
+                }
+            }
+            if slope.c1 > 0.0 {
+                for (out, g) in out.iter_mut().zip(gradient) {
+                    *out = if *out * g < 0.0 { *out } else { 0.0 };
+                }
+            }
+            [partial[0], partial[1]] = dots(out, gradient, out);
+        });
+        let (mut along, mut square) = (0.0, 0.0);
+        for partial in self.partial.chunks_exact(4 * memories) {
+            along += partial[0];
+            square += partial[1];
+        }
+        (along, square)
+    }
+
+    /// Bytes of memory in use.
+    pub(super) fn memory(&self) -> usize {
+        let small = self.sy.len() + self.yy.len() + 4 * self.memories + self.total.len();
+        self.vectors.len() * size_of::<f32>() + (self.partial.len() + small) * size_of::<f64>()
+    }
+
+    /// Writes the pairs, oldest first, and their products.
+    pub(super) fn write<W: io::Write>(&self, writer: &mut Writer<W>) -> io::Result<()> {
+        writer.usize(self.memories)?;
+        writer.usize(self.count)?;
+        let slots: Vec<usize> = (0..self.count).map(|index| self.slot(index)).collect();
+        for (age, &i) in slots.iter().enumerate() {
+            writer.f64(self.sg[i])?;
+            writer.f64(self.yg[i])?;
+            for (other, &j) in slots.iter().enumerate() {
+                writer.f64(if age <= other {
+                    self.sy[i * self.memories + j]
+                } else {
+                    0.0
+                })?;
+                writer.f64(self.yy[i * self.memories + j])?;
+            }
+        }
+        for &slot in &slots {
+            for (index, vectors) in self.vectors.chunks_exact(2 * self.memories * CHUNK).enumerate() {
+                let width = chunk_range(index, self.len).len();
+                let (s, y) = vectors[2 * slot * CHUNK..2 * (slot + 1) * CHUNK].split_at(CHUNK);
+                writer.f32s(&s[..width])?;
+                writer.f32s(&y[..width])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads what [`History::write`] wrote, for vectors of length `len`.
+    pub(super) fn read(reader: &mut Reader, len: usize) -> Result<Self, OptimizeError> {
+        let memories = reader.usize()?;
+        if !(1..=MAX_MEMORIES).contains(&memories) {
+            return Err(OptimizeError::Damaged("an impossible number of memories"));
+        }
+        let count = reader.count(len.saturating_mul(8))?;
+        if count > memories {
+            return Err(OptimizeError::Damaged("more pairs than memories"));
+        }
+        let mut history = History::new(len, memories);
+        history.count = count;
+        for i in 0..count {
+            let row = reader.finite_f64s(2 + 2 * count)?;
+            (history.sg[i], history.yg[i]) = (row[0], row[1]);
+            for (j, products) in row[2..].chunks_exact(2).enumerate() {
+                history.sy[i * memories + j] = products[0];
+                history.yy[i * memories + j] = products[1];
+            }
+            if history.sy[i * memories + i] <= 0.0 || history.yy[i * memories + i] <= 0.0 {
+                return Err(OptimizeError::Damaged("a pair without positive curvature"));
+            }
+        }
+        for slot in 0..count {
+            for (index, vectors) in history.vectors.chunks_exact_mut(2 * memories * CHUNK).enumerate() {
+                let (s, y) = pair_of(vectors, slot, chunk_range(index, len).len());
+                reader.finite_f32s(s)?;
+                reader.finite_f32s(y)?;
+            }
+        }
+        Ok(history)
+    }
+}
+
+/// More pairs than this cost more than they bring.
+pub(super) const MAX_MEMORIES: usize = 1000;
+
+/// The chunks of s and y in a slot.
+fn pair_of(vectors: &mut [f32], slot: usize, width: usize) -> (&mut [f32], &mut [f32]) {
+    let (s, y) = vectors[2 * slot * CHUNK..2 * (slot + 1) * CHUNK].split_at_mut(CHUNK);
+    (&mut s[..width], &mut y[..width])
+}
+
+/// Adds the rows of `partial` in order.
+pub(super) fn sum_chunks(partial: &[f64], total: &mut [f64]) {
+    total.fill(0.0);
+    for row in partial.chunks_exact(total.len()) {
+        for (total, part) in total.iter_mut().zip(row) {
+            *total += part;
+        }
+    }
+}
+
+const LANES: usize = 8;
+
+/// vᵀa and vᵀb for slices of one length.
+///
+/// Independent accumulators let the compiler use vector registers without reordering a sum.
+pub(super) fn dots<T: Copy + Into<f64>>(v: &[T], a: &[f64], b: &[f64]) -> [f64; 2] {
+    let mut sum_a = [0.0; LANES];
+    let mut sum_b = [0.0; LANES];
+    let (v_lanes, v_rest) = v.as_chunks::<LANES>();
+    let (a_lanes, a_rest) = a.as_chunks::<LANES>();
+    let (b_lanes, b_rest) = b.as_chunks::<LANES>();
+    for ((v, a), b) in v_lanes.iter().zip(a_lanes).zip(b_lanes) {
+        for lane in 0..LANES {
+            let v: f64 = v[lane].into();
+            sum_a[lane] += v * a[lane];
+            sum_b[lane] += v * b[lane];
+        }
+    }
+    let mut total = [sum_a.iter().sum(), sum_b.iter().sum()];
+    for ((&v, a), b) in v_rest.iter().zip(a_rest).zip(b_rest) {
+        let v: f64 = v.into();
+        total[0] += v * a;
+        total[1] += v * b;
+    }
+    total
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Random;
+    use super::*;
+    use proptest::prelude::*;
+
+    fn dot(a: &[f64], b: &[f64]) -> f64 {
+        a.iter().zip(b).map(|(a, b)| a * b).sum()
+    }
+
+    fn rounded(v: &[f64]) -> Vec<f64> {
+        v.iter().map(|&v| f64::from(v as f32)).collect()
+    }
+
+    /// Textbook recursion over full vectors, oldest pair first.
+    fn two_loops(pairs: &[(Vec<f64>, Vec<f64>)], gradient: &[f64], scaling: Scaling) -> Vec<f64> {
+        let mut p: Vec<f64> = gradient.iter().map(|g| -g).collect();
+        let mut alphas = Vec::new();
+        for (s, y) in pairs.iter().rev() {
+            let alpha = dot(s, &p) / dot(s, y);
+            p.iter_mut().zip(y).for_each(|(p, y)| *p -= alpha * y);
+            alphas.push(alpha);
+        }
+        let ratio = |(s, y): &(Vec<f64>, Vec<f64>)| dot(s, y) / dot(y, y);
+        let scale = match scaling {
+            Scaling::Newest => pairs.last().map_or(1.0, ratio),
+            Scaling::Mean { first } if pairs.is_empty() => first,
+            Scaling::Mean { .. } => pairs.iter().map(ratio).sum::<f64>() / pairs.len() as f64,
+        };
+        p.iter_mut().for_each(|p| *p *= scale);
+        for ((s, y), alpha) in pairs.iter().zip(alphas.iter().rev()) {
+            let beta = dot(y, &p) / dot(y, s);
+            p.iter_mut().zip(s).for_each(|(p, s)| *p += (alpha - beta) * s);
+        }
+        p
+    }
+
+    /// Random steps over a function whose gradient is a random diagonal times x, plus some noise.
+    fn random_pairs(len: usize, count: usize, seed: u64) -> Vec<[Vec<f64>; 4]> {
+        let mut random = Random(seed);
+        let curvature: Vec<f64> = (0..len).map(|_| (2.0 * random.signed()).exp()).collect();
+        let mut gradient = |x: &[f64]| -> Vec<f64> {
+            x.iter()
+                .zip(&curvature)
+                .map(|(x, c)| c * x + 0.01 * random.signed())
+                .collect()
+        };
+        let mut walk = Random(seed ^ 1);
+        let mut x = walk.vector(len);
+        let mut g = gradient(&x);
+        let mut pairs = Vec::new();
+        for _ in 0..count {
+            let to: Vec<f64> = x.iter().map(|x| x + walk.signed()).collect();
+            let gradient_to = gradient(&to);
+            pairs.push([to.clone(), x, gradient_to.clone(), g]);
+            (x, g) = (to, gradient_to);
+        }
+        pairs
+    }
+
+    fn check_direction(
+        len: usize,
+        memories: usize,
+        count: usize,
+        seed: u64,
+        scaling: Scaling,
+        deferred: bool,
+    ) {
+        let mut history = History::new(len, memories);
+        let mut kept = Vec::new();
+        let mut gradient = Random(seed ^ 2).vector(len);
+        for [to, from, gradient_to, gradient_from] in &random_pairs(len, count, seed) {
+            let pair = Pair {
+                to,
+                from,
+                gradient_to,
+                gradient_from,
+                lambda: 0.25,
+            };
+            let slope = Slope {
+                x: to,
+                gradient: gradient_to,
+                c1: 0.0,
+            };
+            let s: Vec<f64> = to.iter().zip(from).map(|(a, b)| a - b).collect();
+            let y: Vec<f64> = gradient_to
+                .iter()
+                .zip(gradient_from)
+                .zip(&s)
+                .map(|((a, b), s)| a - b + 0.25 * s)
+                .collect();
+            let (s, y) = (rounded(&s), rounded(&y));
+            if deferred {
+                history.store(&pair);
+                history.project(&slope);
+            } else {
+                history.push(&pair, &slope);
+            }
+            if dot(&s, &y) > 0.0 {
+                kept.push((s, y));
+            } else {
+                // The pair took the place of the oldest before it was found unsound.
+                kept.drain(..(kept.len() + 1).saturating_sub(memories));
+            }
+            kept.drain(..kept.len().saturating_sub(memories));
+            gradient.copy_from_slice(gradient_to);
+        }
+        let mut direction = vec![0.0; len];
+        let slope = Slope {
+            x: &gradient,
+            gradient: &gradient,
+            c1: 0.0,
+        };
+        let (along, square) = history.direction(&slope, scaling, &mut direction);
+        let expected = two_loops(&kept, &gradient, scaling);
+        let size = dot(&expected, &expected).sqrt();
+        for (found, expected) in direction.iter().zip(&expected) {
+            assert!((found - expected).abs() <= 1e-10 * size, "{found} {expected}");
+        }
+        assert!((along - dot(&expected, &gradient)).abs() <= 1e-10 * size * dot(&gradient, &gradient).sqrt());
+        assert!((square - size * size).abs() <= 1e-10 * size * size);
+    }
+
+    proptest! {
+        #[test]
+        fn the_direction_is_that_of_the_two_loop_recursion(
+            len in 1usize..40, memories in 1usize..8, count in 0usize..20, seed: u64, deferred: bool,
+        ) {
+            check_direction(len, memories, count, seed, Scaling::Newest, deferred);
+            check_direction(len, memories, count, seed, Scaling::Mean { first: 1e-3 }, deferred);
+        }
+    }
+
+    #[test]
+    fn the_direction_is_right_across_chunks() {
+        for len in [CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK + 5] {
+            check_direction(len, 4, 7, len as u64, Scaling::Newest, false);
+            check_direction(len, 4, 7, len as u64, Scaling::Newest, true);
+        }
+    }
+
+    #[test]
+    fn pairs_without_positive_curvature_are_dropped() {
+        let mut history = History::new(2, 3);
+        let (zero, one) = ([0.0, 0.0], [1.0, 1.0]);
+        let falling = Pair {
+            to: &one,
+            from: &zero,
+            gradient_to: &zero,
+            gradient_from: &one,
+            lambda: 0.0,
+        };
+        history.push(
+            &falling,
+            &Slope {
+                x: &one,
+                gradient: &zero,
+                c1: 0.0,
+            },
+        );
+        assert!(history.is_empty());
+        let huge = [1e200, 1.0];
+        let overflow = Pair {
+            to: &huge,
+            from: &zero,
+            gradient_to: &one,
+            gradient_from: &zero,
+            lambda: 0.0,
+        };
+        history.push(
+            &overflow,
+            &Slope {
+                x: &huge,
+                gradient: &one,
+                c1: 0.0,
+            },
+        );
+        assert!(history.is_empty());
+    }
+
+    #[test]
+    fn the_pseudo_gradient_is_the_steepest_one_sided_slope() {
+        assert_eq!(pseudo_gradient(2.0, 1.0, 0.5), 1.5);
+        assert_eq!(pseudo_gradient(-2.0, 1.0, 0.5), 0.5);
+        assert_eq!(pseudo_gradient(0.0, 1.0, 0.5), 0.5);
+        assert_eq!(pseudo_gradient(0.0, -1.0, 0.5), -0.5);
+        assert_eq!(pseudo_gradient(0.0, 0.25, 0.5), 0.0);
+        assert_eq!(pseudo_gradient(-0.0, -0.25, 0.5), 0.0);
+    }
+}

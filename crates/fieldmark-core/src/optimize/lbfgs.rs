@@ -1,0 +1,601 @@
+//! [`Lbfgs`]: limited-memory BFGS (Nocedal 1980; Liu & Nocedal 1989), and with an L1 term OWL-QN
+//! (Andrew & Gao 2007).
+
+use super::bytes::{Reader, Writer};
+use super::history::{
+    CHUNK, GRAIN, History, MAX_MEMORIES, Pair, Scaling, Slope, chunks, dots, pseudo_gradient, sum_chunks,
+};
+use super::line_search::{MoreThuente, Verdict, noise};
+use super::{Iteration, Objective, OptimizeError, Prior, Status, check_length, check_option};
+use rayon::prelude::*;
+use std::io::{self, Write};
+use std::mem::swap;
+
+const KIND: &[u8; 4] = b"LBFG";
+
+/// Settings of [`Lbfgs`], with the names and defaults of CRFsuite.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LbfgsOptions {
+    /// The prior; c1 above zero selects OWL-QN.
+    pub prior: Prior,
+    /// Number of past steps from which the curvature is estimated.
+    pub num_memories: usize,
+    /// Converged when ‖g‖ / max(1, ‖x‖) is below this.
+    pub epsilon: f64,
+    /// Number of iterations over which `delta` is tested; 0 turns the test off.
+    pub period: usize,
+    /// Converged when the loss fell by less than this, relative, over the last `period` iterations.
+    pub delta: f64,
+    /// Stop after so many iterations.
+    pub max_iterations: Option<u64>,
+    /// Most evaluations of the objective in one line search.
+    pub max_linesearch: usize,
+    /// A step must lower the loss by at least this part of what the slope promises.
+    pub ftol: f64,
+    /// A step must reduce the slope to at most this part (not used with an L1 term).
+    pub gtol: f64,
+}
+
+impl Default for LbfgsOptions {
+    fn default() -> Self {
+        LbfgsOptions {
+            prior: Prior::default(),
+            num_memories: 6,
+            epsilon: 1e-5,
+            period: 10,
+            delta: 1e-5,
+            max_iterations: None,
+            max_linesearch: 20,
+            ftol: 1e-4,
+            gtol: 0.9,
+        }
+    }
+}
+
+/// `period` is the length of a table that is kept.
+const MAX_PERIOD: usize = 1_000_000;
+
+impl LbfgsOptions {
+    fn check(&self) -> Result<(), OptimizeError> {
+        self.prior.check()?;
+        let memories = (1..=MAX_MEMORIES).contains(&self.num_memories);
+        check_option("num_memories", self.num_memories as f64, "1 to 1000", memories)?;
+        let finite = "a finite number, at least 0";
+        check_option(
+            "epsilon",
+            self.epsilon,
+            finite,
+            self.epsilon.is_finite() && self.epsilon >= 0.0,
+        )?;
+        check_option(
+            "delta",
+            self.delta,
+            finite,
+            self.delta.is_finite() && self.delta >= 0.0,
+        )?;
+        check_option(
+            "period",
+            self.period as f64,
+            "at most 1000000",
+            self.period <= MAX_PERIOD,
+        )?;
+        check_option(
+            "max_linesearch",
+            self.max_linesearch as f64,
+            "at least 1",
+            self.max_linesearch > 0,
+        )?;
+        check_option(
+            "ftol",
+            self.ftol,
+            "between 0 and 0.5",
+            self.ftol > 0.0 && self.ftol < 0.5,
+        )?;
+        check_option(
+            "gtol",
+            self.gtol,
+            "between ftol and 1",
+            self.gtol > self.ftol && self.gtol < 1.0,
+        )
+    }
+}
+
+/// L-BFGS, one outer iteration per [`Lbfgs::step`].
+///
+/// It holds five vectors of `f64` and 2·`num_memories` vectors of `f32`, all allocated at the start.
+#[derive(Clone, Debug)]
+pub struct Lbfgs {
+    options: LbfgsOptions,
+    status: Status,
+    started: bool,
+    last: Iteration,
+    x: Vec<f64>,
+    gradient: Vec<f64>,
+    /// The point and gradient from which the current line search started.
+    previous_x: Vec<f64>,
+    previous_gradient: Vec<f64>,
+    direction: Vec<f64>,
+    history: History,
+    /// The last `period` losses; that of iteration k is at k modulo `period`.
+    past: Vec<f64>,
+    partial: Vec<f64>,
+}
+
+/// What an evaluation at a trial point gave.
+#[derive(Clone, Copy, Debug)]
+struct Trial {
+    step: f64,
+    loss: f64,
+    /// Slope along the direction (without an L1 term).
+    slope: f64,
+    /// Product of the pseudo-gradient at the start with the step that was taken (with an L1 term).
+    along: f64,
+    x_norm: f64,
+    gradient_norm: f64,
+    active: usize,
+}
+
+impl Lbfgs {
+    /// Starts at the weights `x`.
+    pub fn new(x: Vec<f64>, options: LbfgsOptions) -> Result<Self, OptimizeError> {
+        options.check()?;
+        let len = x.len();
+        Ok(Self::with_history(
+            x,
+            vec![0.0; len],
+            History::new(len, options.num_memories),
+            options,
+        ))
+    }
+
+    fn with_history(x: Vec<f64>, gradient: Vec<f64>, history: History, options: LbfgsOptions) -> Self {
+        let len = x.len();
+        Lbfgs {
+            options,
+            status: Status::Running,
+            started: false,
+            last: Iteration {
+                iteration: 0,
+                loss: f64::NAN,
+                gradient_norm: f64::NAN,
+                x_norm: f64::NAN,
+                active: 0,
+                step: 0.0,
+                evaluations: 0,
+            },
+            x,
+            gradient,
+            previous_x: vec![0.0; len],
+            previous_gradient: vec![0.0; len],
+            direction: vec![0.0; len],
+            history,
+            past: vec![0.0; options.period],
+            partial: vec![0.0; 4 * chunks(len)],
+        }
+    }
+
+    /// Where the run stands.
+    pub fn status(&self) -> Status {
+        self.status
+    }
+
+    /// The settings.
+    pub fn options(&self) -> &LbfgsOptions {
+        &self.options
+    }
+
+    /// Changes the number of iterations after which to stop; a run that stopped for it may go on.
+    pub fn set_max_iterations(&mut self, max_iterations: Option<u64>) {
+        self.options.max_iterations = max_iterations;
+        let reached = self.max_iterations_reached();
+        match self.status {
+            Status::MaxIterations if !reached => self.status = Status::Running,
+            Status::Running if reached => self.status = Status::MaxIterations,
+            _ => {}
+        }
+    }
+
+    /// The current weights, the best so far.
+    pub fn weights(&self) -> &[f64] {
+        &self.x
+    }
+
+    /// Ends the run and hands over the weights.
+    pub fn into_weights(self) -> Vec<f64> {
+        self.x
+    }
+
+    /// The last iteration. Before the first it has the number 0 and describes the starting point, once
+    /// that was evaluated.
+    pub fn last(&self) -> &Iteration {
+        &self.last
+    }
+
+    /// Bytes of memory in use.
+    pub fn memory(&self) -> usize {
+        let numbers = 5 * self.x.len() + self.past.len() + self.partial.len();
+        numbers * size_of::<f64>() + self.history.memory()
+    }
+
+    /// Does one iteration; `None` when there is nothing left to do, for the reason that
+    /// [`Lbfgs::status`] gives.
+    pub fn step<O: Objective + ?Sized>(
+        &mut self,
+        objective: &mut O,
+    ) -> Result<Option<Iteration>, OptimizeError> {
+        check_length(self.x.len(), objective)?;
+        if !self.started {
+            self.start(objective)?;
+        }
+        let mut evaluations = 0;
+        while self.status == Status::Running {
+            let fresh = self.history.is_empty();
+            if let Some(trial) = self.search(objective, &mut evaluations) {
+                return Ok(Some(self.accept(trial, evaluations)));
+            }
+            if fresh {
+                self.status = Status::LineSearchFailed;
+            }
+            self.history.clear();
+        }
+        Ok(None)
+    }
+
+    fn start<O: Objective + ?Sized>(&mut self, objective: &mut O) -> Result<(), OptimizeError> {
+        swap(&mut self.x, &mut self.previous_x);
+        let start = self.try_step(objective, 0.0);
+        if !start.loss.is_finite() || !start.gradient_norm.is_finite() || !start.x_norm.is_finite() {
+            swap(&mut self.x, &mut self.previous_x);
+            return Err(OptimizeError::Start {
+                loss: start.loss,
+                gradient_norm: start.gradient_norm,
+            });
+        }
+        self.started = true;
+        self.record(start, 0, 1);
+        if let Some(first) = self.past.first_mut() {
+            *first = start.loss;
+        }
+        if self.gradient_is_small() {
+            self.status = Status::GradientConverged;
+        } else if self.max_iterations_reached() {
+            self.status = Status::MaxIterations;
+        }
+        Ok(())
+    }
+
+    /// Looks for the next point along a new direction. Without success, stays where it was.
+    fn search<O: Objective + ?Sized>(&mut self, objective: &mut O, evaluations: &mut u64) -> Option<Trial> {
+        let first = self.history.is_empty();
+        let slope = Slope {
+            x: &self.x,
+            gradient: &self.gradient,
+            c1: self.options.prior.c1,
+        };
+        let (along, square) = self
+            .history
+            .direction(&slope, Scaling::Newest, &mut self.direction);
+        let step = if first { 1.0 / square.sqrt() } else { 1.0 };
+        if !(along < 0.0 && along.is_finite() && step.is_finite() && step > 0.0) {
+            return None;
+        }
+        swap(&mut self.x, &mut self.previous_x);
+        swap(&mut self.gradient, &mut self.previous_gradient);
+        let found = if self.options.prior.c1 > 0.0 {
+            self.backtrack(objective, step, evaluations)
+        } else {
+            self.more_thuente(objective, along, step, evaluations)
+        };
+        if found.is_none() {
+            swap(&mut self.x, &mut self.previous_x);
+            swap(&mut self.gradient, &mut self.previous_gradient);
+        }
+        found
+    }
+
+    fn more_thuente<O: Objective + ?Sized>(
+        &mut self,
+        objective: &mut O,
+        slope: f64,
+        step: f64,
+        evaluations: &mut u64,
+    ) -> Option<Trial> {
+        let LbfgsOptions {
+            ftol,
+            gtol,
+            max_linesearch,
+            ..
+        } = self.options;
+        let mut search = MoreThuente::new(self.last.loss, slope, step, ftol, gtol);
+        let mut step = step;
+        for tries in 1.. {
+            let trial = self.try_step(objective, step);
+            *evaluations += 1;
+            let mut verdict = search.advance(step, trial.loss, trial.slope);
+            if matches!(verdict, Verdict::Try(_)) && tries >= max_linesearch {
+                verdict = search.settle();
+            }
+            match verdict {
+                Verdict::Accept => return Some(trial),
+                Verdict::Try(next) => step = next,
+                Verdict::Settle(best) if best == step => return Some(trial),
+                Verdict::Settle(best) if best > 0.0 => {
+                    *evaluations += 1;
+                    return Some(self.try_step(objective, best));
+                }
+                Verdict::Settle(_) => return None,
+            }
+        }
+        None
+    }
+
+    /// Halves the step until the loss falls by enough, for the step as it is after the projection onto the
+    /// orthant (Andrew & Gao 2007, section 3.2).
+    fn backtrack<O: Objective + ?Sized>(
+        &mut self,
+        objective: &mut O,
+        step: f64,
+        evaluations: &mut u64,
+    ) -> Option<Trial> {
+        let LbfgsOptions {
+            ftol, max_linesearch, ..
+        } = self.options;
+        let (loss, noise) = (self.last.loss, noise(self.last.loss));
+        let mut step = step;
+        for _ in 0..max_linesearch {
+            let trial = self.try_step(objective, step);
+            *evaluations += 1;
+            let finite = trial.loss.is_finite() && trial.gradient_norm.is_finite();
+            let decreased = trial.loss <= loss + ftol * trial.along;
+            let beyond_rounding = trial.along.abs() <= noise && trial.loss <= loss + noise;
+            if finite && trial.along < 0.0 && (decreased || beyond_rounding) {
+                return Some(trial);
+            }
+            step *= if finite { 0.5 } else { 0.1 };
+        }
+        None
+    }
+
+    /// Evaluates `previous_x` + `step`·`direction`.
+    fn try_step<O: Objective + ?Sized>(&mut self, objective: &mut O, step: f64) -> Trial {
+        let [square, absolute, active, along] = self.move_by(step);
+        let Prior { c1, c2 } = self.options.prior;
+        let loss = objective.evaluate(&self.x, &mut self.gradient) + c2 * square + c1 * absolute;
+        let [slope, gradient_square] = if loss.is_finite() {
+            self.slope()
+        } else {
+            [f64::NAN; 2]
+        };
+        Trial {
+            step,
+            loss,
+            slope,
+            along,
+            x_norm: square.sqrt(),
+            gradient_norm: gradient_square.sqrt(),
+            active: active as usize,
+        }
+    }
+
+    /// Sets x to `previous_x` + `step`·`direction`, with an L1 term projected onto the orthant of
+    /// `previous_x`, and the gradient to that of c2·‖x‖². Returns ‖x‖², Σ|x|, the number of weights that are
+    /// not zero, and with an L1 term the product of the step and the pseudo-gradient.
+    fn move_by(&mut self, step: f64) -> [f64; 4] {
+        let Prior { c1, c2 } = self.options.prior;
+        let to = self
+            .x
+            .par_chunks_mut(CHUNK)
+            .zip(self.gradient.par_chunks_mut(CHUNK));
+        let from = self
+            .previous_x
+            .par_chunks(CHUNK)
+            .zip(self.previous_gradient.par_chunks(CHUNK));
+        let along = self.direction.par_chunks(CHUNK);
+        let sums = self.partial.par_chunks_mut(4);
+        let work = to.zip(from).zip(along).zip(sums).with_min_len(GRAIN);
+        work.for_each(|((((x, gradient), (previous, slope)), direction), sums)| {
+            for ((x, previous), direction) in x.iter_mut().zip(previous).zip(direction) {
+                *x = previous + step * direction;
+            }
+            let mut along = 0.0;
+            if c1 > 0.0 {
+                for ((x, &previous), &slope) in x.iter_mut().zip(previous).zip(slope) {
+                    // Where `previous` is zero, the direction already points into the right orthant.
+                    *x = if *x * previous < 0.0 { 0.0 } else { *x };
+                    along += pseudo_gradient(previous, slope, c1) * (*x - previous);
+                }
+            }
+            for (gradient, x) in gradient.iter_mut().zip(&*x) {
+                *gradient = 2.0 * c2 * x;
+            }
+            let [square, absolute, active] = norms(x);
+            sums.copy_from_slice(&[square, absolute, active, along]);
+        });
+        let mut total = [0.0; 4];
+        sum_chunks(&self.partial, &mut total);
+        total
+    }
+
+    /// Product of direction and gradient, and the squared norm of the (pseudo-)gradient.
+    fn slope(&mut self) -> [f64; 2] {
+        let slope = Slope {
+            x: &self.x,
+            gradient: &self.gradient,
+            c1: self.options.prior.c1,
+        };
+        let direction = self.direction.par_chunks(CHUNK);
+        let work = direction
+            .zip(self.partial.par_chunks_mut(4))
+            .with_min_len(GRAIN)
+            .enumerate();
+        work.for_each(|(index, (direction, sums))| {
+            let mut scratch = [0.0; CHUNK];
+            let gradient = slope.part(index * CHUNK..index * CHUNK + direction.len(), &mut scratch);
+            [sums[0], sums[1]] = dots(gradient, direction, gradient);
+        });
+        let mut total = [0.0; 4];
+        sum_chunks(&self.partial, &mut total);
+        [total[0], total[1]]
+    }
+
+    /// Makes a trial point the current one, learns from the step and tests for convergence.
+    fn accept(&mut self, trial: Trial, evaluations: u64) -> Iteration {
+        let pair = Pair {
+            to: &self.x,
+            from: &self.previous_x,
+            gradient_to: &self.gradient,
+            gradient_from: &self.previous_gradient,
+            lambda: 0.0,
+        };
+        let slope = Slope {
+            x: &self.x,
+            gradient: &self.gradient,
+            c1: self.options.prior.c1,
+        };
+        self.history.push(&pair, &slope);
+        self.record(trial, self.last.iteration + 1, evaluations);
+        self.status = self.converged();
+        self.last
+    }
+
+    fn record(&mut self, trial: Trial, iteration: u64, evaluations: u64) {
+        self.last = Iteration {
+            iteration,
+            loss: trial.loss,
+            gradient_norm: trial.gradient_norm,
+            x_norm: trial.x_norm,
+            active: trial.active,
+            step: trial.step,
+            evaluations,
+        };
+    }
+
+    fn converged(&mut self) -> Status {
+        let Iteration { iteration, loss, .. } = self.last;
+        let mut improved = true;
+        if self.options.period > 0 {
+            let place = (iteration % self.options.period as u64) as usize;
+            let gain = self.past[place] - loss;
+            improved = iteration < self.options.period as u64 || gain >= self.options.delta * loss.abs();
+            self.past[place] = loss;
+        }
+        if self.gradient_is_small() {
+            Status::GradientConverged
+        } else if !improved {
+            Status::LossConverged
+        } else if self.max_iterations_reached() {
+            Status::MaxIterations
+        } else {
+            Status::Running
+        }
+    }
+
+    fn gradient_is_small(&self) -> bool {
+        // A gradient of zero is small even for an epsilon of zero.
+        let bound = self.options.epsilon * self.last.x_norm.max(1.0);
+        self.last.gradient_norm < bound || self.last.gradient_norm == 0.0
+    }
+
+    fn max_iterations_reached(&self) -> bool {
+        self.options
+            .max_iterations
+            .is_some_and(|max| self.last.iteration >= max)
+    }
+
+    /// Everything that is needed to go on exactly from here, as bytes.
+    pub fn save(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        // Writing into memory does not fail.
+        let _ = self.write(&mut bytes);
+        bytes
+    }
+
+    /// Writes what [`Lbfgs::save`] returns.
+    pub fn write<W: Write>(&self, writer: W) -> io::Result<()> {
+        let mut writer = Writer::start(writer, KIND)?;
+        let o = &self.options;
+        for value in [o.prior.c1, o.prior.c2, o.epsilon, o.delta, o.ftol, o.gtol] {
+            writer.f64(value)?;
+        }
+        writer.usize(o.period)?;
+        writer.usize(o.max_linesearch)?;
+        writer.u32(u32::from(o.max_iterations.is_some()))?;
+        writer.u64(o.max_iterations.unwrap_or(0))?;
+        writer.status(self.status)?;
+        writer.u32(u32::from(self.started))?;
+        writer.iteration(&self.last)?;
+        writer.f64s(&self.past)?;
+        writer.usize(self.x.len())?;
+        writer.f64s(&self.x)?;
+        writer.f64s(&self.gradient)?;
+        self.history.write(&mut writer)?;
+        writer.finish()
+    }
+
+    /// Goes on where [`Lbfgs::save`] was called: the same objective gives the same weights, bit by bit.
+    pub fn restore(bytes: &[u8]) -> Result<Self, OptimizeError> {
+        let mut reader = Reader::start(bytes, KIND)?;
+        let mut next = || reader.f64();
+        let prior = Prior {
+            c1: next()?,
+            c2: next()?,
+        };
+        let (epsilon, delta, ftol, gtol) = (next()?, next()?, next()?, next()?);
+        let period = reader.count(8)?;
+        let max_linesearch = reader.usize()?;
+        let limited = reader.flag()?;
+        let max_iterations = Some(reader.u64()?).filter(|_| limited);
+        let status = reader.status()?;
+        let started = reader.flag()?;
+        let last = reader.iteration()?;
+        let past = reader.finite_f64s(period)?;
+        let len = reader.count(16)?;
+        let x = reader.finite_f64s(len)?;
+        let gradient = reader.finite_f64s(len)?;
+        let history = History::read(&mut reader, len)?;
+        reader.finish()?;
+        let options = LbfgsOptions {
+            prior,
+            num_memories: history.memories(),
+            epsilon,
+            period,
+            delta,
+            max_iterations,
+            max_linesearch,
+            ftol,
+            gtol,
+        };
+        options.check()?;
+        if started && !(last.loss.is_finite() && last.gradient_norm.is_finite() && last.x_norm.is_finite()) {
+            return Err(OptimizeError::Damaged("a number is not finite"));
+        }
+        Ok(Lbfgs {
+            status,
+            started,
+            last,
+            past,
+            ..Self::with_history(x, gradient, history, options)
+        })
+    }
+}
+
+/// ‖x‖², Σ|x| and the number of entries that are not zero.
+fn norms(x: &[f64]) -> [f64; 3] {
+    const LANES: usize = 4;
+    let mut sums = [[0.0; LANES]; 3];
+    let (lanes, rest) = x.as_chunks::<LANES>();
+    for x in lanes {
+        for lane in 0..LANES {
+            sums[0][lane] += x[lane] * x[lane];
+            sums[1][lane] += x[lane].abs();
+            sums[2][lane] += if x[lane] == 0.0 { 0.0 } else { 1.0 };
+        }
+    }
+    let mut total = sums.map(|lanes| lanes.iter().sum::<f64>());
+    for x in rest {
+        total[0] += x * x;
+        total[1] += x.abs();
+        total[2] += if *x == 0.0 { 0.0 } else { 1.0 };
+    }
+    total
+}
