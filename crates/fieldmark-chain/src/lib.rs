@@ -1,6 +1,7 @@
 //! Exact conditional random fields on sequences.
 
 pub mod automaton;
+pub mod inference;
 pub mod features;
 pub mod structure;
 pub mod tuples;
