@@ -192,8 +192,7 @@ fn every_reason_to_stop_is_reached() {
     );
 
     let options = LbfgsOptions {
-        epsilon: 0.0,
-        period: 0,
+        prior: Prior::NONE,
         ..Default::default()
     };
     let optimizer = run(&mut WrongSign, vec![1.0; 5], options);
