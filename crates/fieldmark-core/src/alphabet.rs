@@ -42,6 +42,15 @@ impl Alphabet {
         Self::default()
     }
 
+    /// An empty alphabet with room for `names` names of `bytes` bytes in all.
+    pub fn with_capacity(names: usize, bytes: usize) -> Self {
+        Self {
+            names: String::with_capacity(bytes),
+            ends: Vec::with_capacity(names),
+            table: HashTable::with_capacity(names),
+        }
+    }
+
     /// The 64-bit hash of a name, stable across platforms and versions (XXH3, seed 0): model files rely on it.
     #[inline]
     pub fn hash(name: &str) -> u64 {
@@ -62,33 +71,51 @@ impl Alphabet {
     ///
     /// # Panics
     /// When the alphabet would hold more than `u32::MAX` names (that takes over 50 GB of memory first).
+    #[inline]
     pub fn intern(&mut self, name: &str) -> u32 {
         self.intern_hashed(name, Self::hash(name))
     }
 
     /// [`Alphabet::intern`] for a name whose [`Alphabet::hash`] the caller has at hand.
+    #[inline]
     pub fn intern_hashed(&mut self, name: &str, hash: u64) -> u32 {
         let hash = (hash >> 32) as u32;
         let (names, ends) = (&self.names, &self.ends);
         let found = self.table.find(Slot::table_hash(hash), |slot| {
             slot.hash == hash && name_of(names, ends, slot.id) == name
         });
-        if let Some(slot) = found {
-            return slot.id;
+        match found {
+            Some(slot) => slot.id,
+            None => self.add(name, hash),
         }
+    }
+
+    #[cold]
+    fn add(&mut self, name: &str, hash: u32) -> u32 {
         let id = u32::try_from(self.ends.len()).expect("an alphabet holds at most u32::MAX names");
         self.names.push_str(name);
         self.ends.push(self.names.len());
         self.table
-            .insert_unique(Slot::table_hash(hash), Slot { hash, id }, |slot| Slot::table_hash(slot.hash));
+            .insert_unique(Slot::table_hash(hash), Slot { hash, id }, |slot| {
+                Slot::table_hash(slot.hash)
+            });
         id
     }
 
     /// The id of `name`, if it is known.
+    #[inline]
     pub fn get(&self, name: &str) -> Option<u32> {
-        let hash = (Self::hash(name) >> 32) as u32;
+        self.get_hashed(name, Self::hash(name))
+    }
+
+    /// [`Alphabet::get`] for a name whose [`Alphabet::hash`] the caller has at hand.
+    #[inline]
+    pub fn get_hashed(&self, name: &str, hash: u64) -> Option<u32> {
+        let hash = (hash >> 32) as u32;
         self.table
-            .find(Slot::table_hash(hash), |slot| slot.hash == hash && self.name(slot.id) == name)
+            .find(Slot::table_hash(hash), |slot| {
+                slot.hash == hash && self.name(slot.id) == name
+            })
             .map(|slot| slot.id)
     }
 
@@ -105,12 +132,20 @@ impl Alphabet {
         (0..self.ends.len()).map(|id| self.name(id as u32))
     }
 
+    /// Gives back the memory that growing left over.
+    pub fn shrink_to_fit(&mut self) {
+        self.names.shrink_to_fit();
+        self.ends.shrink_to_fit();
+        self.table.shrink_to_fit(|slot| Slot::table_hash(slot.hash));
+    }
+
     /// Bytes of memory in use.
     pub fn memory(&self) -> usize {
         self.names.capacity() + self.ends.capacity() * size_of::<usize>() + self.table.allocation_size()
     }
 }
 
+#[inline]
 fn name_of<'a>(names: &'a str, ends: &[usize], id: u32) -> &'a str {
     let id = id as usize;
     let start = if id == 0 { 0 } else { ends[id - 1] };

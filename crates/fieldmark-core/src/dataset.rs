@@ -51,9 +51,16 @@ impl Observations {
     /// Ids and values at a position.
     pub fn iter(&self, position: usize) -> impl Iterator<Item = (u32, f32)> + '_ {
         let range = self.range(position);
-        let values = if self.values.is_empty() { &[][..] } else { &self.values[range.clone()] };
+        let values = if self.values.is_empty() {
+            &[][..]
+        } else {
+            &self.values[range.clone()]
+        };
         let ones = std::iter::repeat(1.0);
-        self.ids[range].iter().copied().zip(values.iter().copied().chain(ones))
+        self.ids[range]
+            .iter()
+            .copied()
+            .zip(values.iter().copied().chain(ones))
     }
 
     /// Whether every value is 1.
@@ -83,23 +90,66 @@ impl Observations {
 
     fn range(&self, position: usize) -> Range<usize> {
         // Observations of a kind that the data never uses have no offsets at all.
-        if self.offsets.is_empty() { 0..0 } else { self.offsets[position] as usize..self.offsets[position + 1] as usize }
+        if self.offsets.is_empty() {
+            0..0
+        } else {
+            self.offsets[position] as usize..self.offsets[position + 1] as usize
+        }
     }
 
+    #[inline]
     fn push(&mut self, id: u32, value: f32) {
-        if value != 1.0 && self.values.is_empty() {
-            self.values.resize(self.ids.len(), 1.0);
-            self.ids.push(id);
-            self.values.push(value);
-            return;
+        if value != 1.0 || !self.values.is_empty() {
+            self.push_value(value);
         }
         self.ids.push(id);
-        if !self.values.is_empty() || (value != 1.0) {
-            self.values.push(value);
+    }
+
+    fn push_value(&mut self, value: f32) {
+        self.values.resize(self.ids.len(), 1.0);
+        self.values.push(value);
+    }
+
+    /// Adds the rows of `other`, of which there are `rows`, behind the `position` rows that are here.
+    fn append(
+        &mut self,
+        position: usize,
+        other: &Observations,
+        rows: usize,
+        mut id: impl FnMut(u32) -> u32,
+    ) -> Result<(), DatasetError> {
+        let start = self.ids.len();
+        let end = start + other.ids.len();
+        if end > u32::MAX as usize {
+            return Err(DatasetError::TooManyObservations);
         }
+        if end == 0 {
+            return Ok(());
+        }
+        if self.offsets.is_empty() {
+            self.offsets.resize(position + 1, 0);
+        }
+        if !(self.values.is_empty() && other.values.is_empty()) {
+            self.values.resize(start, 1.0);
+            self.values.extend_from_slice(&other.values);
+            self.values.resize(end, 1.0);
+        }
+        self.ids.extend(other.ids.iter().map(|&local| id(local)));
+        match other.offsets.get(1..) {
+            Some(ends) => self.offsets.extend(ends.iter().map(|&end| start as u32 + end)),
+            None => self.offsets.resize(position + 1 + rows, end as u32),
+        }
+        Ok(())
+    }
+
+    fn shrink_to_fit(&mut self) {
+        self.offsets.shrink_to_fit();
+        self.ids.shrink_to_fit();
+        self.values.shrink_to_fit();
     }
 
     /// Closes the row of the position with this index.
+    #[inline]
     fn close(&mut self, position: usize) -> Result<(), DatasetError> {
         if self.ids.is_empty() && self.offsets.is_empty() {
             return Ok(());
@@ -169,7 +219,8 @@ impl<'a> Instance<'a> {
 
     /// Whether every position is known.
     pub fn fully_labelled(&self) -> bool {
-        self.positions().all(|t| matches!(self.dataset.gold(t), Gold::Known(_)))
+        self.positions()
+            .all(|t| matches!(self.dataset.gold(t), Gold::Known(_)))
     }
 }
 
@@ -191,7 +242,11 @@ impl Dataset {
 
     /// The instance with this index.
     pub fn instance(&self, index: usize) -> Instance<'_> {
-        Instance { dataset: self, start: self.borders[index] as usize, end: self.borders[index + 1] as usize }
+        Instance {
+            dataset: self,
+            start: self.borders[index] as usize,
+            end: self.borders[index + 1] as usize,
+        }
     }
 
     /// All instances in order.
@@ -206,6 +261,12 @@ impl Dataset {
             code if code >= FIRST_SET => Gold::Ambiguous(&self.sets[(code - FIRST_SET) as usize]),
             label => Gold::Known(label),
         }
+    }
+
+    /// Frees the observations of all positions; their names, the gold sets and the instances stay.
+    pub fn forget_observations(&mut self) {
+        self.unary = Observations::default();
+        self.pair = Observations::default();
     }
 
     /// Bytes of memory in use, names included.
@@ -272,12 +333,14 @@ impl DatasetBuilder {
     }
 
     /// Adds an observation to the open position. `value` must be finite.
+    #[inline]
     pub fn observe(&mut self, id: u32, value: f32) {
         debug_assert!(value.is_finite());
         self.unary.push(id, value);
     }
 
     /// Adds an observation to the step into the open position. `value` must be finite.
+    #[inline]
     pub fn observe_pair(&mut self, id: u32, value: f32) {
         debug_assert!(value.is_finite());
         self.pair.push(id, value);
@@ -286,6 +349,7 @@ impl DatasetBuilder {
     /// Closes the open position.
     ///
     /// An ambiguous set may come in any order and with repeats; of one label it means that label.
+    #[inline]
     pub fn end_position(&mut self, gold: Gold<'_>) -> Result<(), DatasetError> {
         let position = self.gold.len();
         if position as u64 + 1 > u64::from(u32::MAX) {
@@ -311,13 +375,73 @@ impl DatasetBuilder {
         Ok(())
     }
 
+    /// Adds the instances of `part`, whose names are interned in the order of their ids.
+    ///
+    /// Building parts and appending them in order gives the same data set as building it in one go.
+    pub fn append(&mut self, part: &Dataset) -> Result<(), DatasetError> {
+        let labels: Vec<u32> = part.labels.iter().map(|name| self.labels.intern(name)).collect();
+        let ids: Vec<u32> = part
+            .observations
+            .iter()
+            .map(|name| self.observations.intern(name))
+            .collect();
+        self.append_mapped(part, |label| labels[label as usize], |id| ids[id as usize])
+    }
+
+    /// Adds the instances of `part`, whose labels and observations have the numbers of this builder already.
+    pub fn append_numbered(&mut self, part: &Dataset) -> Result<(), DatasetError> {
+        self.append_mapped(part, |label| label, |id| id)
+    }
+
+    fn append_mapped(
+        &mut self,
+        part: &Dataset,
+        label: impl Fn(u32) -> u32,
+        observation: impl Fn(u32) -> u32,
+    ) -> Result<(), DatasetError> {
+        self.end_instance()?;
+        let position = self.gold.len();
+        let rows = part.positions();
+        if (position + rows) as u64 > u64::from(u32::MAX) {
+            return Err(DatasetError::TooManyPositions);
+        }
+        self.unary.append(position, &part.unary, rows, &observation)?;
+        self.pair.append(position, &part.pair, rows, &observation)?;
+        let mut sets = Vec::with_capacity(part.sets.len());
+        for set in &part.sets {
+            let set: Vec<u32> = set.iter().map(|&id| label(id)).collect();
+            sets.push(self.intern_set(&set)?);
+        }
+        self.gold.extend(part.gold.iter().map(|&code| match code {
+            UNKNOWN => UNKNOWN,
+            code if code >= FIRST_SET => sets[(code - FIRST_SET) as usize],
+            id => label(id),
+        }));
+        self.borders
+            .extend(part.borders[1..].iter().map(|&border| position as u32 + border));
+        Ok(())
+    }
+
     /// Number of positions so far.
     pub fn positions(&self) -> usize {
         self.gold.len()
     }
 
-    /// The finished data set. Positions after the last closed instance form one more instance.
+    /// The finished data set, in memory of the right size.
+    ///
+    /// Positions after the last closed instance form one more instance.
     pub fn finish(mut self) -> Dataset {
+        self.labels.shrink_to_fit();
+        self.observations.shrink_to_fit();
+        self.unary.shrink_to_fit();
+        self.pair.shrink_to_fit();
+        self.gold.shrink_to_fit();
+        self.borders.shrink_to_fit();
+        self.finish_part()
+    }
+
+    /// [`DatasetBuilder::finish`] for a part that is soon appended or dropped: spare memory stays.
+    pub fn finish_part(mut self) -> Dataset {
         // The count of positions was checked when they were added.
         let end = self.gold.len() as u32;
         if self.borders.last() != Some(&end) {
@@ -358,7 +482,10 @@ impl DatasetBuilder {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum DatasetError {
     /// More than 2^32 - 1 observations in all.
-    #[error("a data set holds at most {} observations in all positions together", u32::MAX)]
+    #[error(
+        "a data set holds at most {} observations in all positions together",
+        u32::MAX
+    )]
     TooManyObservations,
     /// More than 2^32 - 1 positions in all.
     #[error("a data set holds at most {} positions", u32::MAX)]

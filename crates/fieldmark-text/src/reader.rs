@@ -1,0 +1,289 @@
+//! Reading whole inputs into data sets, and block by block for tagging.
+
+use crate::block::{Block, BlockOptions, Blocks};
+use crate::error::{ErrorKind, ReadError};
+use crate::label::LabelSyntax;
+use crate::sink::{Fixed, Growing, Lookup, Names, Part, Sink, Unseen};
+use crate::source::Source;
+use fieldmark_core::{Alphabet, Dataset, DatasetBuilder};
+use rayon::prelude::*;
+
+/// The format of an input.
+#[derive(Clone, Debug)]
+pub struct Format {
+    labels: LabelSyntax,
+    longest_sequence: usize,
+    blocks: BlockOptions,
+}
+
+impl Format {
+    /// CRFsuite's attribute files.
+    pub fn attributes() -> Self {
+        Self {
+            labels: LabelSyntax::Literal,
+            longest_sequence: usize::MAX,
+            blocks: BlockOptions::default(),
+        }
+    }
+
+    /// Sets what labels mean.
+    pub fn labels(mut self, labels: LabelSyntax) -> Self {
+        self.labels = labels;
+        self
+    }
+
+    /// Sets how the input is cut into blocks.
+    pub fn blocks(mut self, blocks: BlockOptions) -> Self {
+        self.blocks = blocks;
+        self
+    }
+
+    /// Refuses sequences that do not fit in `memory` bytes when every position takes `per_position` bytes.
+    ///
+    /// What a position takes depends on the work: the forward-backward algorithm with `n` labels, for
+    /// example, keeps four rows of `n` numbers per position.
+    pub fn memory_limit(mut self, memory: u64, per_position: u64) -> Self {
+        let limit = memory / per_position.max(1);
+        self.longest_sequence = usize::try_from(limit).unwrap_or(usize::MAX).max(1);
+        self
+    }
+}
+
+/// Parses the blocks of one input. Immutable, so that threads can share it.
+#[derive(Clone, Debug)]
+pub struct Parser {
+    format: Format,
+}
+
+impl Parser {
+    /// Parses a block whose names are numbered within the part.
+    pub fn parse_part(&self, block: Block) -> Result<Part, ReadError> {
+        let builder =
+            DatasetBuilder::with_alphabets(Alphabet::new(), Alphabet::with_capacity(1 << 15, 1 << 19));
+        let (data, lines) = self.part(&block, builder, &mut Growing)?;
+        Ok(Part {
+            block,
+            lines,
+            unseen: Unseen::default(),
+            data,
+        })
+    }
+
+    /// Parses a block against the names of a model.
+    ///
+    /// Observations that `lookup` does not find are left out, labels that are not in `labels` count as
+    /// unknown; [`Part::unseen`] says how many. The alphabets of the part stay empty.
+    pub fn parse<L: Lookup + ?Sized>(
+        &self,
+        block: Block,
+        labels: &Alphabet,
+        lookup: &L,
+    ) -> Result<Part, ReadError> {
+        let mut names = Fixed {
+            lookup,
+            labels,
+            unseen: Unseen::default(),
+        };
+        let (data, lines) = self.part(&block, DatasetBuilder::new(), &mut names)?;
+        Ok(Part {
+            block,
+            lines,
+            unseen: names.unseen,
+            data,
+        })
+    }
+
+    #[allow(clippy::type_complexity)]
+    fn part<N: Names>(
+        &self,
+        block: &Block,
+        mut builder: DatasetBuilder,
+        names: &mut N,
+    ) -> Result<(Dataset, Vec<(u32, u32)>), ReadError> {
+        let mut lines = Vec::new();
+        self.parse_into(block, &mut builder, names, &mut lines)?;
+        Ok((builder.finish_part(), lines))
+    }
+
+    fn parse_into<N: Names>(
+        &self,
+        block: &Block,
+        builder: &mut DatasetBuilder,
+        names: &mut N,
+        lines: &mut Vec<(u32, u32)>,
+    ) -> Result<(), ReadError> {
+        let text = block.text()?;
+        lines.clear();
+        let mut sink = Sink::new(
+            builder,
+            names,
+            lines,
+            self.format.labels,
+            self.format.longest_sequence,
+        );
+        crate::attributes::parse(text, &mut sink).map_err(|fault| block.error(fault))
+    }
+}
+
+/// An open input, read block by block.
+///
+/// Blocks come in order and are cheap to get; parsing them is the work, and needs only the [`Parser`]:
+/// ```
+/// use fieldmark_core::Alphabet;
+/// use fieldmark_text::{Format, Reader, Source};
+/// let (labels, observations): (Alphabet, Alphabet) = (["O"].iter().collect(), ["w=a"].iter().collect());
+/// let mut reader = Reader::open(&Source::text("x", "O\tw=a\tw=b\n"), &Format::attributes())?;
+/// while let Some(block) = reader.next_block()? {
+///     let part = reader.parser().parse(block, &labels, &observations)?;
+///     assert_eq!(part.data.unary.ids(0), [0]);
+///     assert_eq!(part.line(0), "O\tw=a\tw=b");
+/// }
+/// # Ok::<(), fieldmark_text::ReadError>(())
+/// ```
+#[derive(Debug)]
+pub struct Reader {
+    blocks: Blocks,
+    first: Option<Block>,
+    parser: Parser,
+}
+
+impl Reader {
+    /// Opens `source` and looks at its beginning. An input without a sequence is an error.
+    pub fn open(source: &Source, format: &Format) -> Result<Self, ReadError> {
+        let mut blocks = Blocks::new(source.open()?, format.blocks)?;
+        let first = loop {
+            match blocks.next_block()? {
+                None => return Err(ReadError::new(blocks.name(), ErrorKind::Empty)),
+                Some(block) if block.is_blank() => {}
+                Some(block) => break block,
+            }
+        };
+        Ok(Self {
+            blocks,
+            first: Some(first),
+            parser: Parser {
+                format: format.clone(),
+            },
+        })
+    }
+
+    /// The parser for the blocks of this input.
+    pub fn parser(&self) -> &Parser {
+        &self.parser
+    }
+
+    /// The name of the input for messages.
+    pub fn name(&self) -> &str {
+        self.blocks.name()
+    }
+
+    /// The next block; `None` at the end.
+    pub fn next_block(&mut self) -> Result<Option<Block>, ReadError> {
+        match self.first.take() {
+            Some(block) => Ok(Some(block)),
+            None => self.blocks.next_block(),
+        }
+    }
+
+    /// Up to `count` blocks; none at the end.
+    fn next_blocks(&mut self, count: usize) -> Result<Vec<Block>, ReadError> {
+        let mut blocks = Vec::with_capacity(count);
+        while blocks.len() < count {
+            match self.next_block()? {
+                Some(block) => blocks.push(block),
+                None => break,
+            }
+        }
+        Ok(blocks)
+    }
+}
+
+/// Reads a whole input for training: every name gets a number in the order of first appearance.
+///
+/// Blocks are parsed on the threads of the current rayon pool; the result does not depend on their number.
+///
+/// ```
+/// use fieldmark_text::{Format, Source, read_training};
+/// let source = Source::text("train", "B-NP\tw=a\tn:0.5\nI-NP\tw=b\n\nO\tw=a\n");
+/// let data = read_training(&source, &Format::attributes())?;
+/// assert_eq!((data.len(), data.positions()), (2, 3));
+/// assert_eq!(data.unary.iter(0).collect::<Vec<_>>(), [(0, 1.0), (1, 0.5)]);
+/// # Ok::<(), fieldmark_text::ReadError>(())
+/// ```
+pub fn read_training(source: &Source, format: &Format) -> Result<Dataset, ReadError> {
+    let mut reader = Reader::open(source, format)?;
+    let mut builder = DatasetBuilder::new();
+    let threads = rayon::current_num_threads();
+    if threads == 1 {
+        let mut lines = Vec::new();
+        while let Some(block) = reader.next_block()? {
+            reader
+                .parser
+                .parse_into(&block, &mut builder, &mut Growing, &mut lines)?;
+        }
+    } else {
+        let parser = reader.parser.clone();
+        each_part(
+            &mut reader,
+            threads,
+            |block| parser.parse_part(block),
+            |part| builder.append(&part.data),
+        )?;
+    }
+    Ok(builder.finish())
+}
+
+/// Reads a whole input against the names of a model, for evaluation or as a development set.
+///
+/// The data set has the labels of the model; its alphabet of observations stays empty, since `lookup` need
+/// not have names. What the model does not know is left out and counted, as in [`Parser::parse`].
+pub fn read_against<L: Lookup + ?Sized>(
+    source: &Source,
+    format: &Format,
+    labels: &Alphabet,
+    lookup: &L,
+) -> Result<(Dataset, Unseen), ReadError> {
+    let mut reader = Reader::open(source, format)?;
+    let mut builder = DatasetBuilder::with_alphabets(labels.clone(), Alphabet::new());
+    let mut unseen = Unseen::default();
+    let parser = reader.parser.clone();
+    let parse = |block: Block| parser.parse(block, labels, lookup);
+    each_part(&mut reader, rayon::current_num_threads(), parse, |part| {
+        unseen.add(part.unseen);
+        builder.append_numbered(&part.data)
+    })?;
+    Ok((builder.finish(), unseen))
+}
+
+/// Parses blocks in parallel and takes the parts in order, one group of blocks while the next is parsed.
+fn each_part(
+    reader: &mut Reader,
+    threads: usize,
+    parse: impl Fn(Block) -> Result<Part, ReadError> + Sync,
+    mut take: impl FnMut(Part) -> Result<(), fieldmark_core::dataset::DatasetError> + Send,
+) -> Result<(), ReadError> {
+    let name = reader.name().to_owned();
+    let mut parsed: Vec<Result<Part, ReadError>> = Vec::new();
+    loop {
+        let mut take_all = |parts: Vec<Result<Part, ReadError>>| {
+            parts
+                .into_iter()
+                .try_for_each(|part| take(part?).map_err(|error| ReadError::new(&name, error)))
+        };
+        let parse_next = |reader: &mut Reader| -> Result<Vec<_>, ReadError> {
+            Ok(reader
+                .next_blocks(2 * threads)?
+                .into_par_iter()
+                .map(&parse)
+                .collect())
+        };
+        let ready = std::mem::take(&mut parsed);
+        let (taken, next) = rayon::join(|| take_all(ready), || parse_next(reader));
+        // What is wrong earlier in the file is reported first.
+        taken?;
+        parsed = next?;
+        if parsed.is_empty() {
+            return Ok(());
+        }
+    }
+}

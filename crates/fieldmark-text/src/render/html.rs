@@ -1,0 +1,520 @@
+//! Annotated text as one HTML page that needs nothing from outside: no script, no font, no image.
+//!
+//! Each span carries its type and confidence beside it, thicker underlines are surer spans, and a note with
+//! the details opens under the pointer and on keyboard focus. The page follows the reader's light or dark
+//! scheme, meets the contrast of WCAG 2.2 AA and fits a phone. All text is escaped, and a content security
+//! policy forbids scripts even so.
+
+use super::palette::COLOURS;
+use super::{Annotation, Palette, Piece, RenderError, percent, pieces, visible};
+use std::fmt::{self, Write};
+
+/// What a page shows, from top to bottom.
+///
+/// ```
+/// use fieldmark_text::render::{Annotation, html::{Document, Page, Section}};
+/// let spans = [Annotation::new(5, 9, "DRUG").with_confidence(0.93)];
+/// let page = Page {
+///     title: "One sentence",
+///     lead: "Tagged by a model that knows one drug.",
+///     documents: &[Document { heading: "", text: "Give iron now.", annotations: &spans }],
+///     sections: &[Section::paragraph("Next", "Write more sentences.")],
+/// };
+/// assert!(page.to_html()?.contains("iron"));
+/// # Ok::<(), fieldmark_text::render::RenderError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Page<'a> {
+    /// Title of the page.
+    pub title: &'a str,
+    /// A sentence or two under the title; may be empty.
+    pub lead: &'a str,
+    /// The annotated texts.
+    pub documents: &'a [Document<'a>],
+    /// What follows the texts, such as tables of scores.
+    pub sections: &'a [Section],
+}
+
+/// An annotated text on a page.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Document<'a> {
+    /// Its heading; may be empty.
+    pub heading: &'a str,
+    /// The text.
+    pub text: &'a str,
+    /// Its spans, in any order.
+    pub annotations: &'a [Annotation<'a>],
+}
+
+/// A heading with a paragraph or a table under it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Section {
+    heading: String,
+    body: Body,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Body {
+    Paragraph(String),
+    Table {
+        header: Vec<String>,
+        rows: Vec<Vec<String>>,
+    },
+}
+
+impl Section {
+    /// A section of text. Line breaks are kept.
+    pub fn paragraph(heading: impl Into<String>, text: impl Into<String>) -> Self {
+        Self {
+            heading: heading.into(),
+            body: Body::Paragraph(text.into()),
+        }
+    }
+
+    /// A section with a table: the first cell of a row is its name, columns of numbers are set flush right.
+    ///
+    /// Every row has as many cells as the header; [`Page::to_html`] checks it.
+    pub fn table(heading: impl Into<String>, header: Vec<String>, rows: Vec<Vec<String>>) -> Self {
+        Self {
+            heading: heading.into(),
+            body: Body::Table { header, rows },
+        }
+    }
+}
+
+impl Page<'_> {
+    /// The page.
+    pub fn to_html(&self) -> Result<String, RenderError> {
+        let mut cut = Vec::with_capacity(self.documents.len());
+        for document in self.documents {
+            cut.push((document.heading, pieces(document.text, document.annotations)?));
+        }
+        for section in self.sections {
+            check_table(section)?;
+        }
+        let marks = || self.documents.iter().flat_map(|document| document.annotations);
+        let palette = Palette::new(marks().map(|mark| mark.kind));
+        let mut out = Html {
+            out: String::new(),
+            notes: 0,
+        };
+        out.head(self, &palette);
+        out.legend(&palette, || marks());
+        out.raw("</header>\n<main>\n");
+        for (heading, pieces) in &cut {
+            out.document(heading, pieces, &palette);
+        }
+        for section in self.sections {
+            out.section(section);
+        }
+        out.raw("</main>\n</body>\n</html>\n");
+        Ok(out.out)
+    }
+}
+
+fn check_table(section: &Section) -> Result<(), RenderError> {
+    let Body::Table { header, rows } = &section.body else {
+        return Ok(());
+    };
+    match rows.iter().position(|row| row.len() != header.len()) {
+        Some(at) => Err(RenderError::Ragged {
+            heading: section.heading.clone(),
+            row: at + 1,
+            found: rows[at].len(),
+            expected: header.len(),
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Text as it stands in HTML, in an element or in a quoted attribute.
+struct Escaped<'a>(&'a str);
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for c in self.0.chars() {
+            match c {
+                '&' => f.write_str("&amp;")?,
+                '<' => f.write_str("&lt;")?,
+                '>' => f.write_str("&gt;")?,
+                '"' => f.write_str("&quot;")?,
+                '\'' => f.write_str("&#39;")?,
+                c => f.write_char(visible(c))?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The page as far as it is written.
+struct Html {
+    out: String,
+    /// Number of notes so far: each has an id.
+    notes: usize,
+}
+
+impl Html {
+    fn raw(&mut self, text: &str) {
+        self.out.push_str(text);
+    }
+
+    fn put(&mut self, text: fmt::Arguments<'_>) {
+        // Writing to a string cannot fail.
+        let _ = self.out.write_fmt(text);
+    }
+
+    fn head(&mut self, page: &Page<'_>, palette: &Palette<'_>) {
+        let title = Escaped(page.title);
+        self.raw("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+        self.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
+        self.raw("<meta http-equiv=\"Content-Security-Policy\" ");
+        self.raw("content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">\n");
+        // Without an icon of its own, a page that is served makes the browser ask for one.
+        self.raw("<link rel=\"icon\" href=\"data:,\">\n");
+        self.put(format_args!("<title>{title}</title>\n<style>\n"));
+        self.raw(include_str!("page.css"));
+        self.colours(palette);
+        self.put(format_args!(
+            "</style>\n</head>\n<body>\n<header>\n<h1 dir=\"auto\">{title}</h1>\n"
+        ));
+        if !page.lead.is_empty() {
+            self.put(format_args!(
+                "<p class=\"lead\" dir=\"auto\">{}</p>\n",
+                Escaped(page.lead)
+            ));
+        }
+    }
+
+    fn colours(&mut self, palette: &Palette<'_>) {
+        let mut slots: Vec<usize> = palette.kinds().map(|kind| palette.slot(kind)).collect();
+        slots.sort_unstable();
+        slots.dedup();
+        for &slot in &slots {
+            let light = &COLOURS[slot].light;
+            self.put(format_args!(
+                ".c{slot} {{ --tint: {}; --strong: {}; }}\n",
+                light.tint, light.ink
+            ));
+        }
+        self.raw("@media (prefers-color-scheme: dark) {\n");
+        for &slot in &slots {
+            let dark = &COLOURS[slot].dark;
+            self.put(format_args!(
+                "  .c{slot} {{ --tint: {}; --strong: {}; }}\n",
+                dark.tint, dark.ink
+            ));
+        }
+        self.raw("}\n");
+    }
+
+    fn legend<'a, I: Iterator<Item = &'a Annotation<'a>>>(
+        &mut self,
+        palette: &Palette<'_>,
+        marks: impl Fn() -> I,
+    ) {
+        if marks().next().is_none() {
+            return;
+        }
+        self.raw("<ul class=\"legend\" aria-label=\"Types of spans\">\n");
+        for kind in palette.kinds() {
+            let count = marks().filter(|mark| mark.kind == kind).count();
+            let slot = palette.slot(kind);
+            self.put(format_args!(
+                "<li><span class=\"kind c{slot}\">{}</span> {count}</li>\n",
+                Escaped(kind)
+            ));
+        }
+        self.raw("</ul>\n");
+        if marks().any(|mark| mark.confidence.is_some()) {
+            self.raw("<p class=\"key\">How sure: <span><i class=\"doubt\"></i>less than even</span> ");
+            self.raw("<span><i style=\"--sure:.5\"></i>even</span> <span><i style=\"--sure:1\"></i>certain.</span> ");
+            self.raw("Point at a span, or press Tab, for details.</p>\n");
+        }
+    }
+
+    fn document(&mut self, heading: &str, pieces: &[Piece<'_>], palette: &Palette<'_>) {
+        self.raw("<article class=\"card\">\n");
+        if !heading.is_empty() {
+            self.put(format_args!("<h2 dir=\"auto\">{}</h2>\n", Escaped(heading)));
+        }
+        self.raw("<div class=\"text\" dir=\"auto\">");
+        for piece in pieces {
+            match piece.mark {
+                None => self.put(format_args!("{}", Escaped(piece.text))),
+                Some(mark) => self.mark(piece.text, mark, palette.slot(mark.kind)),
+            }
+        }
+        self.raw("</div>\n</article>\n");
+    }
+
+    fn mark(&mut self, text: &str, mark: &Annotation<'_>, slot: usize) {
+        self.notes += 1;
+        let (note, kind) = (self.notes, Escaped(mark.kind));
+        let doubt = if mark.confidence.is_some_and(|confidence| confidence < 0.5) {
+            " doubt"
+        } else {
+            ""
+        };
+        self.put(format_args!(
+            "<mark class=\"c{slot}{doubt}\" tabindex=\"0\" aria-describedby=\"n{note}\""
+        ));
+        if let Some(confidence) = mark.confidence {
+            self.put(format_args!(" style=\"--sure:{confidence:.3}\""));
+        }
+        self.put(format_args!(">{}<span class=\"tag\">{kind}", Escaped(text)));
+        if let Some(confidence) = mark.confidence {
+            self.put(format_args!(" {}", Escaped(&percent(confidence))));
+        }
+        self.put(format_args!(
+            "</span><span class=\"tip\" role=\"tooltip\" id=\"n{note}\"><b>{kind}</b>"
+        ));
+        if let Some(confidence) = mark.confidence {
+            self.put(format_args!("Confidence {confidence:.4}<br>"));
+        }
+        self.put(format_args!("Bytes {} to {}</span></mark>", mark.start, mark.end));
+    }
+
+    fn section(&mut self, section: &Section) {
+        self.put(format_args!(
+            "<section class=\"card\">\n<h2 dir=\"auto\">{}</h2>\n",
+            Escaped(&section.heading)
+        ));
+        match &section.body {
+            Body::Paragraph(text) => self.put(format_args!("<p dir=\"auto\">{}</p>\n", Escaped(text))),
+            Body::Table { header, rows } => self.table(&section.heading, header, rows),
+        }
+        self.raw("</section>\n");
+    }
+
+    fn table(&mut self, heading: &str, header: &[String], rows: &[Vec<String>]) {
+        let classes: Vec<&str> = (0..header.len()).map(|at| column_class(rows, at)).collect();
+        let label = Escaped(heading);
+        // A region that scrolls must be reachable by keyboard.
+        self.put(format_args!(
+            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{label}\">\n"
+        ));
+        self.raw("<table>\n<thead><tr>");
+        for (name, class) in header.iter().zip(&classes) {
+            self.put(format_args!("<th scope=\"col\"{class}>{}</th>", Escaped(name)));
+        }
+        self.raw("</tr></thead>\n<tbody>\n");
+        for row in rows {
+            self.raw("<tr>");
+            for (at, (cell, class)) in row.iter().zip(&classes).enumerate() {
+                let (open, close) = if at == 0 {
+                    ("th scope=\"row\"", "th")
+                } else {
+                    ("td", "td")
+                };
+                self.put(format_args!("<{open}{class}>{}</{close}>", Escaped(cell)));
+            }
+            self.raw("</tr>\n");
+        }
+        self.raw("</tbody>\n</table>\n</div>\n");
+    }
+}
+
+/// Cells of up to this many characters stay in one line.
+const SHORT_CHARS: usize = 20;
+
+/// The class attribute of a column: numbers, with or without a percent sign, are set flush right.
+fn column_class(rows: &[Vec<String>], column: usize) -> &'static str {
+    let is_number = |cell: &str| {
+        cell.trim_end_matches('%')
+            .replace('\u{2212}', "-")
+            .parse::<f64>()
+            .is_ok()
+    };
+    let filled: Vec<&str> = rows
+        .iter()
+        .map(|row| row[column].trim())
+        .filter(|cell| !cell.is_empty())
+        .collect();
+    if !filled.is_empty() && filled.iter().all(|cell| is_number(cell)) {
+        " class=\"number\""
+    } else if filled.iter().all(|cell| cell.chars().count() <= SHORT_CHARS) {
+        " class=\"short\""
+    } else {
+        ""
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn page(text: &str, annotations: &[Annotation<'_>]) -> Result<String, RenderError> {
+        let documents = [Document {
+            heading: "",
+            text,
+            annotations,
+        }];
+        Page {
+            title: "t",
+            lead: "",
+            documents: &documents,
+            sections: &[],
+        }
+        .to_html()
+    }
+
+    fn body(html: &str) -> &str {
+        html.split_once("<body>").unwrap().1
+    }
+
+    #[test]
+    fn everything_is_escaped() {
+        let evil = "<script>alert('1')</script>\" onfocus=\"x &amp;";
+        let mark = Annotation::new(0, 8, evil).with_confidence(0.25);
+        let documents = [Document {
+            heading: evil,
+            text: evil,
+            annotations: &[mark],
+        }];
+        let row = vec![evil.to_owned()];
+        let sections = [
+            Section::paragraph(evil, evil),
+            Section::table(evil, row.clone(), vec![row]),
+        ];
+        let html = Page {
+            title: evil,
+            lead: evil,
+            documents: &documents,
+            sections: &sections,
+        }
+        .to_html()
+        .unwrap();
+        assert!(!html.contains("<script") && !html.contains("onfocus=\"") && !html.contains("alert('"));
+        assert!(html.contains(">&lt;script&gt;<span"), "the marked text");
+        // Title, lead, heading and text; the type in legend, tag and note; sections, with the table's label.
+        assert_eq!(html.matches("&amp;amp;").count(), (2 + 1 + 1 + 1) + 3 + (2 + 4));
+    }
+
+    #[test]
+    fn nothing_comes_from_outside() {
+        let html = page("Give iron.", &[Annotation::new(5, 9, "DRUG")]).unwrap();
+        for outside in ["http:", "https:", "//", "url(", "@import", "src=", "<script"] {
+            assert!(!html.contains(outside), "{outside}");
+        }
+    }
+
+    #[test]
+    fn a_span_shows_type_and_confidence_and_takes_focus() {
+        let html = page(
+            "Give 💊 iron.",
+            &[Annotation::new(5, 9, "DRUG").with_confidence(0.934)],
+        )
+        .unwrap();
+        assert!(html.contains("tabindex=\"0\" aria-describedby=\"n1\" style=\"--sure:0.934\">💊"));
+        assert!(html.contains("<span class=\"tag\">DRUG 93%</span>"));
+        assert!(html.contains("id=\"n1\"><b>DRUG</b>Confidence 0.9340<br>Bytes 5 to 9</span>"));
+        assert!(html.contains("mark:hover .tip, mark:focus .tip { display: block; }"));
+        assert!(!body(&html).contains("class=\"c3 doubt\""));
+        let unsure = page(
+            "Give iron.",
+            &[Annotation::new(5, 9, "DRUG").with_confidence(0.49)],
+        )
+        .unwrap();
+        assert!(body(&unsure).contains("class=\"c3 doubt\""));
+    }
+
+    #[test]
+    fn unknown_confidence_is_not_invented() {
+        let html = page("Give iron.", &[Annotation::new(5, 9, "DRUG")]).unwrap();
+        assert!(
+            !body(&html).contains('%')
+                && !body(&html).contains("Confidence")
+                && !body(&html).contains("--sure")
+        );
+    }
+
+    #[test]
+    fn notes_have_distinct_ids_over_all_documents() {
+        let marks = [Annotation::new(0, 1, "A"), Annotation::new(1, 2, "B")];
+        let documents = [Document {
+            heading: "x",
+            text: "ab",
+            annotations: &marks,
+        }; 2];
+        let html = Page {
+            title: "t",
+            lead: "",
+            documents: &documents,
+            sections: &[],
+        }
+        .to_html()
+        .unwrap();
+        for note in 1..=4 {
+            assert_eq!(html.matches(&format!(" id=\"n{note}\"")).count(), 1);
+        }
+        assert!(html.contains(">A</span> 2</li>"));
+    }
+
+    #[test]
+    fn bad_spans_and_tables_are_errors() {
+        assert!(matches!(
+            page("é", &[Annotation::new(0, 1, "X")]),
+            Err(RenderError::InsideCharacter { .. })
+        ));
+        assert!(matches!(
+            page("a", &[Annotation::new(0, 2, "X")]),
+            Err(RenderError::OutOfRange { .. })
+        ));
+        let ragged = [Section::table(
+            "Scores",
+            vec!["a".into()],
+            vec![vec!["1".into()], vec![]],
+        )];
+        let error = Page {
+            title: "",
+            lead: "",
+            documents: &[],
+            sections: &ragged,
+        }
+        .to_html()
+        .unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "row 2 of the table `Scores` has 0 cells, expected 1 as in its header"
+        );
+    }
+
+    #[test]
+    fn columns_are_classed_by_their_cells() {
+        let rows = [
+            ["a rather long name of a row", "81.25", "9%", ""],
+            ["All", "−3", "-", ""],
+        ];
+        let rows: Vec<Vec<String>> = rows.iter().map(|row| row.map(str::to_owned).to_vec()).collect();
+        let classes: Vec<&str> = (0..4).map(|at| column_class(&rows, at)).collect();
+        assert_eq!(
+            classes,
+            ["", " class=\"number\"", " class=\"short\"", " class=\"short\""]
+        );
+    }
+
+    #[test]
+    fn an_empty_page_is_a_page() {
+        let html = Page {
+            title: "",
+            lead: "",
+            documents: &[],
+            sections: &[],
+        }
+        .to_html()
+        .unwrap();
+        assert!(html.starts_with("<!DOCTYPE html>") && html.ends_with("</html>\n"));
+        assert!(!html.contains("class=\"legend\""));
+    }
+
+    proptest! {
+        #[test]
+        fn text_survives_escaping(text in "[<>&\"'a-z💊 ;#]{0,20}") {
+            let escaped = Escaped(&text).to_string();
+            prop_assert!(!escaped.contains(['<', '>', '"', '\'']));
+            let back = escaped.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&#39;", "'");
+            prop_assert_eq!(back.replace("&amp;", "&"), text);
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! Where parsers put what they find: a [`Sink`] numbers the names and fills a part of a data set.
+
+use crate::error::{ErrorKind, Fault};
+use crate::label::LabelSyntax;
+use fieldmark_core::{Alphabet, Dataset, DatasetBuilder, Gold};
+use std::collections::BTreeMap;
+
+/// Finds the number of an observation in a model.
+///
+/// `hash` is [`Alphabet::hash`] of `name`; an implementation may trust it alone or compare the names as well.
+pub trait Lookup: Sync {
+    /// The number of the observation, if the model has it.
+    fn find(&self, hash: u64, name: &str) -> Option<u32>;
+}
+
+impl Lookup for Alphabet {
+    #[inline]
+    fn find(&self, hash: u64, name: &str) -> Option<u32> {
+        self.get_hashed(name, hash)
+    }
+}
+
+/// What a model has not seen in training.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Unseen {
+    /// Occurrences of observations that the model does not have; they were left out.
+    pub observations: u64,
+    /// Occurrences of labels that the model does not have, by name; their positions count as unlabelled.
+    pub labels: BTreeMap<String, u64>,
+}
+
+impl Unseen {
+    /// Adds the counts of another part.
+    pub fn add(&mut self, other: Unseen) {
+        self.observations += other.observations;
+        for (label, count) in other.labels {
+            *self.labels.entry(label).or_default() += count;
+        }
+    }
+}
+
+/// How names become numbers.
+pub(crate) trait Names {
+    fn observation(&mut self, builder: &mut DatasetBuilder, name: &str) -> Option<u32>;
+    fn label(&mut self, builder: &mut DatasetBuilder, name: &str) -> Option<u32>;
+}
+
+/// New names get new numbers.
+pub(crate) struct Growing;
+
+impl Names for Growing {
+    #[inline]
+    fn observation(&mut self, builder: &mut DatasetBuilder, name: &str) -> Option<u32> {
+        Some(builder.observations.intern(name))
+    }
+
+    #[inline]
+    fn label(&mut self, builder: &mut DatasetBuilder, name: &str) -> Option<u32> {
+        Some(builder.labels.intern(name))
+    }
+}
+
+/// New names are counted and left out.
+pub(crate) struct Fixed<'a, L: ?Sized> {
+    pub lookup: &'a L,
+    pub labels: &'a Alphabet,
+    pub unseen: Unseen,
+}
+
+impl<L: Lookup + ?Sized> Names for Fixed<'_, L> {
+    #[inline]
+    fn observation(&mut self, _: &mut DatasetBuilder, name: &str) -> Option<u32> {
+        let found = self.lookup.find(Alphabet::hash(name), name);
+        self.unseen.observations += u64::from(found.is_none());
+        found
+    }
+
+    #[inline]
+    fn label(&mut self, _: &mut DatasetBuilder, name: &str) -> Option<u32> {
+        let found = self.labels.get(name);
+        if found.is_none() {
+            *self.unseen.labels.entry(name.to_owned()).or_default() += 1;
+        }
+        found
+    }
+}
+
+/// Collects the positions of one block.
+pub(crate) struct Sink<'a, N> {
+    builder: &'a mut DatasetBuilder,
+    names: &'a mut N,
+    /// Start and end of the line of every position in the block.
+    lines: &'a mut Vec<(u32, u32)>,
+    labels: LabelSyntax,
+    longest: usize,
+    first_of_sequence: usize,
+    set: Vec<u32>,
+    scratch: String,
+}
+
+impl<'a, N: Names> Sink<'a, N> {
+    pub fn new(
+        builder: &'a mut DatasetBuilder,
+        names: &'a mut N,
+        lines: &'a mut Vec<(u32, u32)>,
+        labels: LabelSyntax,
+        longest: usize,
+    ) -> Self {
+        let first_of_sequence = builder.positions();
+        Self {
+            builder,
+            names,
+            lines,
+            labels,
+            longest,
+            first_of_sequence,
+            set: Vec::new(),
+            scratch: String::new(),
+        }
+    }
+
+    #[inline]
+    pub fn observe(&mut self, name: &str, value: f32) {
+        if let Some(id) = self.names.observation(self.builder, name) {
+            self.builder.observe(id, value);
+        }
+    }
+
+    /// Closes the position of the line `start..end`, whose label stands at byte `label_at`.
+    #[inline]
+    pub fn end_position(
+        &mut self,
+        start: usize,
+        end: usize,
+        label: &str,
+        label_at: usize,
+    ) -> Result<(), Box<Fault>> {
+        let gold = match self.labels {
+            LabelSyntax::Literal => self.known(label),
+            LabelSyntax::Partial if !LabelSyntax::is_special(label) => self.known(label),
+            LabelSyntax::Partial => {
+                let kind = |problem| ErrorKind::Label {
+                    label: crate::error::shown(label),
+                    problem,
+                };
+                self.partial(label)
+                    .map_err(|problem| Fault::new(label_at, kind(problem)))?
+            }
+        };
+        self.close(start, end, gold)
+    }
+
+    #[inline]
+    fn known(&mut self, label: &str) -> Label {
+        self.names
+            .label(self.builder, label)
+            .map_or(Label::Unknown, Label::Known)
+    }
+
+    #[inline]
+    fn close(&mut self, start: usize, end: usize, label: Label) -> Result<(), Box<Fault>> {
+        let gold = match label {
+            Label::Known(label) => Gold::Known(label),
+            Label::Unknown => Gold::Unknown,
+            Label::Set => Gold::Ambiguous(&self.set),
+        };
+        self.builder
+            .end_position(gold)
+            .map_err(|error| Fault::new(start, error))?;
+        self.lines.push((start as u32, end as u32));
+        if self.builder.positions() - self.first_of_sequence > self.longest {
+            let first = self.lines[self.lines.len() - 1 - self.longest].0;
+            let kind = ErrorKind::SequenceTooLong {
+                limit: self.longest as u64,
+                unit: "positions",
+            };
+            return Err(Fault::new(first as usize, kind));
+        }
+        Ok(())
+    }
+
+    /// Reads `?`, `A|B` and escapes.
+    fn partial(&mut self, label: &str) -> Result<Label, &'static str> {
+        if label == "?" {
+            return Ok(Label::Unknown);
+        }
+        self.set.clear();
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let result = LabelSyntax::for_each_alternative(label, &mut scratch, |name| {
+            if let Some(id) = self.names.label(self.builder, name) {
+                self.set.push(id);
+            }
+        });
+        self.scratch = scratch;
+        result?;
+        // When the model knows none of the alternatives, nothing is known.
+        Ok(if self.set.is_empty() {
+            Label::Unknown
+        } else {
+            Label::Set
+        })
+    }
+
+    pub fn end_sequence(&mut self) -> Result<(), Box<Fault>> {
+        self.first_of_sequence = self.builder.positions();
+        self.builder.end_instance().map_err(|error| Fault::new(0, error))
+    }
+}
+
+enum Label {
+    Known(u32),
+    Unknown,
+    Set,
+}
+
+/// A parsed block: its sequences as a part of a data set.
+#[derive(Clone, Debug)]
+pub struct Part {
+    pub(crate) block: crate::Block,
+    pub(crate) lines: Vec<(u32, u32)>,
+    pub(crate) unseen: Unseen,
+    /// The sequences. Its alphabets are empty when names were looked up in a model.
+    pub data: Dataset,
+}
+
+impl Part {
+    /// The line of a position as it stands in the input, without its end.
+    pub fn line(&self, position: usize) -> &str {
+        let (start, end) = self.lines[position];
+        // The parser found these borders in text that it had validated.
+        std::str::from_utf8(&self.block.bytes[start as usize..end as usize]).unwrap_or_default()
+    }
+
+    /// The number of the line of a position, from 1.
+    pub fn line_number(&self, position: usize) -> u64 {
+        self.block.line_at(self.lines[position].0 as usize)
+    }
+
+    /// What the model does not know of this part.
+    pub fn unseen(&self) -> &Unseen {
+        &self.unseen
+    }
+}

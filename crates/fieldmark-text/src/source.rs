@@ -1,0 +1,163 @@
+//! [`Source`]: a file or standard input, plain or compressed.
+
+use crate::error::{ErrorKind, ReadError};
+use std::fs::File;
+use std::io::{self, BufReader, Cursor, Read};
+use std::path::{Path, PathBuf};
+
+/// Where data come from.
+///
+/// Gzip and Zstandard are recognised by their first bytes, whatever the name of the file.
+///
+/// ```
+/// use fieldmark_text::Source;
+/// assert_eq!(Source::from_argument("-").name(), "standard input");
+/// assert_eq!(Source::from_argument("train.txt.gz").name(), "train.txt.gz");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// Standard input.
+    Stdin,
+    /// A file.
+    File(PathBuf),
+    /// Bytes in memory, under a name for messages.
+    Memory {
+        /// The name for messages.
+        name: String,
+        /// The bytes, plain or compressed.
+        bytes: Vec<u8>,
+    },
+}
+
+impl Source {
+    /// A command line argument: `-` is standard input.
+    pub fn from_argument(argument: impl AsRef<Path>) -> Self {
+        let path = argument.as_ref();
+        if path == Path::new("-") {
+            Source::Stdin
+        } else {
+            Source::File(path.to_owned())
+        }
+    }
+
+    /// Text in memory.
+    pub fn text(name: impl Into<String>, text: impl Into<String>) -> Self {
+        Source::Memory {
+            name: name.into(),
+            bytes: text.into().into_bytes(),
+        }
+    }
+
+    /// The name for messages.
+    pub fn name(&self) -> String {
+        match self {
+            Source::Stdin => "standard input".to_owned(),
+            Source::File(path) => path.display().to_string(),
+            Source::Memory { name, .. } => name.clone(),
+        }
+    }
+
+    /// Opens the source; what is read from it is decompressed.
+    pub fn open(&self) -> Result<Input, ReadError> {
+        let name = self.name();
+        let fail = |error: io::Error| ReadError::new(&name, error);
+        let reader: Box<dyn Read + Send> = match self {
+            Source::Stdin => Box::new(io::stdin()),
+            Source::File(path) => {
+                let file = File::open(path).map_err(fail)?;
+                if file.metadata().map_err(fail)?.is_dir() {
+                    return Err(fail(io::Error::new(
+                        io::ErrorKind::IsADirectory,
+                        "this is a directory",
+                    )));
+                }
+                Box::new(file)
+            }
+            Source::Memory { bytes, .. } => Box::new(Cursor::new(bytes.clone())),
+        };
+        Input::new(name.clone(), reader)
+    }
+}
+
+/// An open [`Source`].
+pub struct Input {
+    name: String,
+    compression: Option<&'static str>,
+    reader: Box<dyn Read + Send>,
+}
+
+const GZIP: &[u8] = &[0x1F, 0x8B];
+const ZSTD: &[u8] = &[0x28, 0xB5, 0x2F, 0xFD];
+/// The last three bytes of the magic number of a skippable Zstandard frame (its first is 0x50 to 0x5F).
+const ZSTD_SKIPPABLE: &[u8] = &[0x2A, 0x4D, 0x18];
+
+impl Input {
+    /// Reads from `reader`, which messages call `name`.
+    pub fn new(name: String, mut reader: Box<dyn Read + Send>) -> Result<Self, ReadError> {
+        let mut magic = Vec::with_capacity(4);
+        (&mut reader)
+            .take(4)
+            .read_to_end(&mut magic)
+            .map_err(|error| ReadError::new(&name, error))?;
+        let gzip = magic.starts_with(GZIP);
+        let zstd = magic.starts_with(ZSTD)
+            || (magic.len() == 4 && magic[0] & 0xF0 == 0x50 && magic[1..] == *ZSTD_SKIPPABLE);
+        let whole = Cursor::new(magic).chain(reader);
+        let (compression, reader): (_, Box<dyn Read + Send>) = if gzip {
+            (
+                Some("gzip"),
+                Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::with_capacity(
+                    1 << 16,
+                    whole,
+                ))),
+            )
+        } else if zstd {
+            let decoder =
+                zstd::stream::read::Decoder::new(whole).map_err(|error| ReadError::new(&name, error))?;
+            (Some("zstd"), Box::new(decoder))
+        } else {
+            (None, Box::new(whole))
+        };
+        Ok(Self {
+            name,
+            compression,
+            reader,
+        })
+    }
+
+    /// The name for messages.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Reads some bytes; 0 means the end.
+    pub(crate) fn read(&mut self, buffer: &mut [u8]) -> Result<usize, ReadError> {
+        loop {
+            match self.reader.read(buffer) {
+                Ok(count) => return Ok(count),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(ReadError::new(&self.name, self.explain(error))),
+            }
+        }
+    }
+
+    fn explain(&self, error: io::Error) -> ErrorKind {
+        match self.compression {
+            // Errors of the operating system have a code, those of a decompressor do not.
+            Some(format) if error.raw_os_error().is_none() => ErrorKind::Compressed {
+                format,
+                message: error.to_string(),
+            },
+            _ => ErrorKind::Io(error),
+        }
+    }
+}
+
+impl std::fmt::Debug for Input {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Input")
+            .field("name", &self.name)
+            .field("compression", &self.compression)
+            .finish()
+    }
+}
