@@ -8,6 +8,7 @@
 
 use super::OptimizeError;
 use super::bytes::{Reader, Writer};
+use super::vector::{Change, add_pair, cross, dots, pseudo_gradients, write_pair};
 use rayon::prelude::*;
 use std::io;
 use std::ops::Range;
@@ -45,50 +46,8 @@ impl<'a> Slope<'a> {
             return gradient;
         }
         let scratch = &mut scratch[..range.len()];
-        for ((out, &x), &g) in scratch.iter_mut().zip(&self.x[range]).zip(gradient) {
-            *out = pseudo_gradient(x, g, self.c1);
-        }
+        pseudo_gradients(scratch, &self.x[range], gradient, self.c1);
         scratch
-    }
-}
-
-/// The one-sided derivative of f + c1·|x| that descends, or 0 when both sides ascend.
-#[inline]
-pub(super) fn pseudo_gradient(x: f64, gradient: f64, c1: f64) -> f64 {
-    let right = gradient + c1;
-    let left = gradient - c1;
-    if x > 0.0 {
-        right
-    } else if x < 0.0 {
-        left
-    } else {
-        right.min(0.0) + left.max(0.0)
-    }
-}
-
-/// A step from `from` to `to` and the gradients at both ends: s = to − from and
-/// y = gradient(to) − gradient(from) + λ·s.
-pub(super) struct Pair<'a> {
-    pub(super) to: &'a [f64],
-    pub(super) from: &'a [f64],
-    pub(super) gradient_to: &'a [f64],
-    pub(super) gradient_from: &'a [f64],
-    pub(super) lambda: f64,
-}
-
-impl Pair<'_> {
-    fn write(&self, range: Range<usize>, s: &mut [f32], y: &mut [f32]) {
-        let points = self.to[range.clone()].iter().zip(&self.from[range.clone()]);
-        let gradients = self.gradient_to[range.clone()]
-            .iter()
-            .zip(&self.gradient_from[range]);
-        for (((s, y), (to, from)), (gradient_to, gradient_from)) in
-            s.iter_mut().zip(y).zip(points).zip(gradients)
-        {
-            let step = to - from;
-            *s = step as f32;
-            *y = (gradient_to - gradient_from + self.lambda * step) as f32;
-        }
     }
 }
 
@@ -183,7 +142,7 @@ impl History {
     }
 
     /// Stores a pair without its dot products, which [`History::project`] takes later.
-    pub(super) fn store(&mut self, pair: &Pair) {
+    pub(super) fn store(&mut self, change: &Change) {
         self.make_room();
         let newest = self.slot(self.count - 1);
         let len = self.len;
@@ -194,14 +153,14 @@ impl History {
             .for_each(|(index, vectors)| {
                 let range = chunk_range(index, len);
                 let (s, y) = pair_of(vectors, newest, range.len());
-                pair.write(range, s, y);
+                write_pair(change.part(range), s, y);
             });
     }
 
     /// Stores a pair and takes all dot products with it and with the gradient, in one pass.
-    pub(super) fn push(&mut self, pair: &Pair, slope: &Slope) {
+    pub(super) fn push(&mut self, change: &Change, slope: &Slope) {
         self.make_room();
-        self.pass(Some(pair), slope);
+        self.pass(Some(change), slope);
     }
 
     /// Takes the dot products of the newest stored pair and of the gradient.
@@ -211,7 +170,7 @@ impl History {
         }
     }
 
-    fn pass(&mut self, pair: Option<&Pair>, slope: &Slope) {
+    fn pass(&mut self, change: Option<&Change>, slope: &Slope) {
         let (len, count, memories, oldest) = (self.len, self.count, self.memories, self.oldest);
         let newest = self.slot(count - 1);
         let vectors = self.vectors.par_chunks_mut(2 * memories * CHUNK);
@@ -224,8 +183,8 @@ impl History {
                 let range = chunk_range(index, len);
                 let width = range.len();
                 let (s, y) = pair_of(vectors, newest, width);
-                if let Some(pair) = pair {
-                    pair.write(range.clone(), s, y);
+                if let Some(change) = change {
+                    write_pair(change.part(range.clone()), s, y);
                 }
                 let mut wide = [0.0; CHUNK];
                 for (wide, &y) in wide.iter_mut().zip(&*y) {
@@ -235,8 +194,7 @@ impl History {
                 let gradient = slope.part(range, &mut scratch);
                 for (index, sums) in partial.chunks_exact_mut(4).enumerate().take(count) {
                     let (s, y) = pair_of(vectors, (oldest + index) % memories, width);
-                    [sums[0], sums[1]] = dots(s, &wide[..width], gradient);
-                    [sums[2], sums[3]] = dots(y, &wide[..width], gradient);
+                    sums.copy_from_slice(&cross(s, y, &wide[..width], gradient));
                 }
             });
         sum_chunks(&self.partial, &mut self.total);
@@ -335,10 +293,7 @@ impl History {
             }
             for slot in (0..count).map(|index| (oldest + index) % memories) {
                 let (s, y) = vectors[2 * slot * CHUNK..2 * (slot + 1) * CHUNK].split_at(CHUNK);
-                let (a, b) = (a[slot], b[slot]);
-                for ((out, &s), &y) in out.iter_mut().zip(s).zip(y) {
-                    *out += a * f64::from(s) + b * f64::from(y);
-                }
+                add_pair(out, s, y, a[slot], b[slot]);
             }
             if slope.c1 > 0.0 {
                 for (out, g) in out.iter_mut().zip(gradient) {
@@ -442,33 +397,6 @@ pub(super) fn sum_chunks(partial: &[f64], total: &mut [f64]) {
     }
 }
 
-const LANES: usize = 8;
-
-/// vᵀa and vᵀb for slices of one length.
-///
-/// Independent accumulators let the compiler use vector registers without reordering a sum.
-pub(super) fn dots<T: Copy + Into<f64>>(v: &[T], a: &[f64], b: &[f64]) -> [f64; 2] {
-    let mut sum_a = [0.0; LANES];
-    let mut sum_b = [0.0; LANES];
-    let (v_lanes, v_rest) = v.as_chunks::<LANES>();
-    let (a_lanes, a_rest) = a.as_chunks::<LANES>();
-    let (b_lanes, b_rest) = b.as_chunks::<LANES>();
-    for ((v, a), b) in v_lanes.iter().zip(a_lanes).zip(b_lanes) {
-        for lane in 0..LANES {
-            let v: f64 = v[lane].into();
-            sum_a[lane] += v * a[lane];
-            sum_b[lane] += v * b[lane];
-        }
-    }
-    let mut total = [sum_a.iter().sum(), sum_b.iter().sum()];
-    for ((&v, a), b) in v_rest.iter().zip(a_rest).zip(b_rest) {
-        let v: f64 = v.into();
-        total[0] += v * a;
-        total[1] += v * b;
-    }
-    total
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::testing::Random;
@@ -541,7 +469,7 @@ mod tests {
         let mut kept = Vec::new();
         let mut gradient = Random(seed ^ 2).vector(len);
         for [to, from, gradient_to, gradient_from] in &random_pairs(len, count, seed) {
-            let pair = Pair {
+            let change = Change {
                 to,
                 from,
                 gradient_to,
@@ -562,10 +490,10 @@ mod tests {
                 .collect();
             let (s, y) = (rounded(&s), rounded(&y));
             if deferred {
-                history.store(&pair);
+                history.store(&change);
                 history.project(&slope);
             } else {
-                history.push(&pair, &slope);
+                history.push(&change, &slope);
             }
             if dot(&s, &y) > 0.0 {
                 kept.push((s, y));
@@ -614,7 +542,7 @@ mod tests {
     fn pairs_without_positive_curvature_are_dropped() {
         let mut history = History::new(2, 3);
         let (zero, one) = ([0.0, 0.0], [1.0, 1.0]);
-        let falling = Pair {
+        let falling = Change {
             to: &one,
             from: &zero,
             gradient_to: &zero,
@@ -631,7 +559,7 @@ mod tests {
         );
         assert!(history.is_empty());
         let huge = [1e200, 1.0];
-        let overflow = Pair {
+        let overflow = Change {
             to: &huge,
             from: &zero,
             gradient_to: &one,
@@ -647,15 +575,5 @@ mod tests {
             },
         );
         assert!(history.is_empty());
-    }
-
-    #[test]
-    fn the_pseudo_gradient_is_the_steepest_one_sided_slope() {
-        assert_eq!(pseudo_gradient(2.0, 1.0, 0.5), 1.5);
-        assert_eq!(pseudo_gradient(-2.0, 1.0, 0.5), 0.5);
-        assert_eq!(pseudo_gradient(0.0, 1.0, 0.5), 0.5);
-        assert_eq!(pseudo_gradient(0.0, -1.0, 0.5), -0.5);
-        assert_eq!(pseudo_gradient(0.0, 0.25, 0.5), 0.0);
-        assert_eq!(pseudo_gradient(-0.0, -0.25, 0.5), 0.0);
     }
 }

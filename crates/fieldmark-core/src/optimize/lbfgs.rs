@@ -2,10 +2,9 @@
 //! (Andrew & Gao 2007).
 
 use super::bytes::{Reader, Writer};
-use super::history::{
-    CHUNK, GRAIN, History, MAX_MEMORIES, Pair, Scaling, Slope, chunks, dots, pseudo_gradient, sum_chunks,
-};
+use super::history::{CHUNK, GRAIN, History, MAX_MEMORIES, Scaling, Slope, chunks, sum_chunks};
 use super::line_search::{MoreThuente, Verdict, noise};
+use super::vector::{Change, dots, move_along, norms, pseudo_gradient};
 use super::{Iteration, Objective, OptimizeError, Prior, Status, check_length, check_option};
 use rayon::prelude::*;
 use std::io::{self, Write};
@@ -394,20 +393,12 @@ impl Lbfgs {
         let sums = self.partial.par_chunks_mut(4);
         let work = to.zip(from).zip(along).zip(sums).with_min_len(GRAIN);
         work.for_each(|((((x, gradient), (previous, slope)), direction), sums)| {
-            for ((x, previous), direction) in x.iter_mut().zip(previous).zip(direction) {
-                *x = previous + step * direction;
-            }
-            let mut along = 0.0;
-            if c1 > 0.0 {
-                for ((x, &previous), &slope) in x.iter_mut().zip(previous).zip(slope) {
-                    // Where `previous` is zero, the direction already points into the right orthant.
-                    *x = if *x * previous < 0.0 { 0.0 } else { *x };
-                    along += pseudo_gradient(previous, slope, c1) * (*x - previous);
-                }
-            }
-            for (gradient, x) in gradient.iter_mut().zip(&*x) {
-                *gradient = 2.0 * c2 * x;
-            }
+            move_along(x, gradient, previous, direction, step, c2);
+            let along = if c1 > 0.0 {
+                project(x, gradient, previous, slope, c1)
+            } else {
+                0.0
+            };
             let [square, absolute, active] = norms(x);
             sums.copy_from_slice(&[square, absolute, active, along]);
         });
@@ -440,7 +431,7 @@ impl Lbfgs {
 
     /// Makes a trial point the current one, learns from the step and tests for convergence.
     fn accept(&mut self, trial: Trial, evaluations: u64) -> Iteration {
-        let pair = Pair {
+        let change = Change {
             to: &self.x,
             from: &self.previous_x,
             gradient_to: &self.gradient,
@@ -452,7 +443,7 @@ impl Lbfgs {
             gradient: &self.gradient,
             c1: self.options.prior.c1,
         };
-        self.history.push(&pair, &slope);
+        self.history.push(&change, &slope);
         self.record(trial, self.last.iteration + 1, evaluations);
         self.status = self.converged();
         self.last
@@ -579,23 +570,17 @@ impl Lbfgs {
     }
 }
 
-/// ‖x‖², Σ|x| and the number of entries that are not zero.
-fn norms(x: &[f64]) -> [f64; 3] {
-    const LANES: usize = 4;
-    let mut sums = [[0.0; LANES]; 3];
-    let (lanes, rest) = x.as_chunks::<LANES>();
-    for x in lanes {
-        for lane in 0..LANES {
-            sums[0][lane] += x[lane] * x[lane];
-            sums[1][lane] += x[lane].abs();
-            sums[2][lane] += if x[lane] == 0.0 { 0.0 } else { 1.0 };
+/// Sets weights that left the orthant of `from` to zero, with their share of the gradient of the prior, and
+/// returns the product of the remaining step with the pseudo-gradient at `from`.
+///
+/// Where `from` is zero, the direction already points into the right orthant.
+fn project(x: &mut [f64], gradient: &mut [f64], from: &[f64], slope: &[f64], c1: f64) -> f64 {
+    let mut along = 0.0;
+    for (((x, gradient), &from), &slope) in x.iter_mut().zip(gradient).zip(from).zip(slope) {
+        if *x * from < 0.0 {
+            (*x, *gradient) = (0.0, 0.0);
         }
+        along += pseudo_gradient(from, slope, c1) * (*x - from);
     }
-    let mut total = sums.map(|lanes| lanes.iter().sum::<f64>());
-    for x in rest {
-        total[0] += x * x;
-        total[1] += x.abs();
-        total[2] += if *x == 0.0 { 0.0 } else { 1.0 };
-    }
-    total
+    along
 }

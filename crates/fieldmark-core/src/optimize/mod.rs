@@ -44,6 +44,7 @@ mod line_search;
 mod testing;
 #[cfg(test)]
 mod tests;
+mod vector;
 
 pub use lbfgs::{Lbfgs, LbfgsOptions};
 
