@@ -57,6 +57,22 @@ pub enum Error {
         /// Number of positions.
         length: usize,
     },
+    /// A span without positions, or one that reaches beyond the sequence.
+    #[error("{start}..{end} is no span of a sequence of {length} positions")]
+    NoSpan {
+        /// The first position.
+        start: usize,
+        /// One past the last position.
+        end: usize,
+        /// Number of positions.
+        length: usize,
+    },
+    /// A type of spans that no label belongs to.
+    #[error("no label belongs to a span of type {kind:?}")]
+    UnknownKind {
+        /// The type.
+        kind: String,
+    },
     /// A labelling whose length is not that of the sequence.
     #[error("{found} labels for a sequence of {expected} positions")]
     Length {

@@ -135,7 +135,7 @@ impl<T: Real> Lattice<'_, T> {
             return 0.0;
         };
         let (width, arcs) = (self.automaton.states(), self.automaton.arcs().len());
-        let mut score = self.start[first as usize].to_f64() + self.end[last as usize].to_f64();
+        let mut score = 0.0 + self.start[first as usize].to_f64() + self.end[last as usize].to_f64();
         for (position, &state) in states.iter().enumerate() {
             score += self.nodes[position * width + state as usize].to_f64();
         }

@@ -39,13 +39,20 @@
 //! state that can be reached underflows; it is noticed when one does, and that sequence alone is computed
 //! in log space.
 
+mod boolean;
 mod constraints;
 mod error;
+mod ilp;
+mod kbest;
 mod lattice;
 mod max;
 #[cfg(test)]
 mod oracle;
 mod prepare;
+mod rules;
+#[cfg(test)]
+mod span_tests;
+mod spans;
 mod sum;
 #[cfg(test)]
 mod tests;
@@ -53,6 +60,9 @@ mod worker;
 
 pub use constraints::{Constraints, LabelSet};
 pub use error::Error;
+pub use kbest::KBest;
 pub use lattice::{ArcScores, Lattice};
 pub use max::MaxMarginals;
+pub use rules::{Rule, RuleError};
+pub use spans::SpanReader;
 pub use worker::{Inference, Path, Space, Worker};

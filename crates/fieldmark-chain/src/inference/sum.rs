@@ -13,13 +13,13 @@ use fieldmark_core::kernels::Real;
 #[derive(Debug, Default)]
 pub(super) struct SumTables<T> {
     /// The space that the tables are in: the one asked for, or log space after an underflow.
-    pub space: Space,
-    pub forward: Vec<T>,
-    pub backward: Vec<T>,
+    space: Space,
+    forward: Vec<T>,
+    backward: Vec<T>,
     /// What each forward row was divided by (in log space: the logarithm).
-    pub scales: Vec<T>,
-    pub exp_nodes: Vec<T>,
-    pub exp_arcs: Vec<T>,
+    scales: Vec<T>,
+    exp_nodes: Vec<T>,
+    exp_arcs: Vec<T>,
     exp_arcs_version: u64,
     row: Vec<T>,
     log_z: f64,
@@ -200,14 +200,67 @@ impl<T: Real> SumTables<T> {
     }
 
     /// The probability of each state at a position, into `row`.
-    fn state_marginals(&self, position: usize, states: usize, row: &mut Vec<T>) {
+    pub fn state_marginals(&self, position: usize, states: usize, row: &mut Vec<T>) {
         let range = position * states..(position + 1) * states;
         let pairs = self.forward[range.clone()].iter().zip(&self.backward[range]);
         row.clear();
         match self.space {
             Space::Linear => row.extend(pairs.map(|(&forward, &backward)| forward * backward)),
-            Space::Log => row.extend(pairs.map(|(&forward, &backward)| (forward + backward).exp())),
+            Space::Log => {
+                row.extend(pairs.map(|(&forward, &backward)| forward + backward));
+                exponentiate_row(row);
+            }
         }
+        normalise(row);
+    }
+
+    /// The probability of each source of the arcs into state `to`, given that the step ends in `to`: 0
+    /// throughout if it never does.
+    ///
+    /// Only neighbouring forward values are compared, so that no rounding over the sequence comes in.
+    pub fn sources(
+        &self,
+        prepared: &Prepared<T>,
+        automaton: &Automaton,
+        step: usize,
+        to: usize,
+        out: &mut Vec<T>,
+    ) {
+        let states = prepared.states;
+        let row = &self.forward[step * states..(step + 1) * states];
+        let incoming = automaton.incoming(to);
+        let sources = automaton.arcs()[incoming.clone()]
+            .iter()
+            .map(|arc| row[arc.from as usize]);
+        out.clear();
+        match self.space {
+            Space::Linear => {
+                let arcs = &self.exp_arcs[prepared.arc_range(step)][incoming];
+                out.extend(sources.zip(arcs).map(|(source, &arc)| source * arc));
+            }
+            Space::Log => {
+                let arcs = &prepared.arc_row(step)[incoming];
+                out.extend(sources.zip(arcs).map(|(source, &arc)| source + arc));
+                exponentiate_row(out);
+            }
+        }
+        normalise(out);
+    }
+}
+
+/// From logarithms to values of which the largest is 1.
+fn exponentiate_row<T: Real>(row: &mut [T]) {
+    let max = row.iter().fold(T::NEG_INFINITY, |max, &score| score.max(max));
+    let max = if max > T::NEG_INFINITY { max } else { T::ZERO };
+    row.iter_mut().for_each(|value| *value = (*value - max).exp());
+}
+
+/// Divides a row by its sum, unless that is 0.
+fn normalise<T: Real>(row: &mut [T]) {
+    let sum = row.iter().copied().sum::<T>();
+    if sum > T::ZERO {
+        let factor = T::ONE / sum;
+        row.iter_mut().for_each(|value| *value *= factor);
     }
 }
 
@@ -245,7 +298,7 @@ fn retreat<T: Real>(automaton: &Automaton, after: &[T], arcs: &[T], row: &mut [T
 }
 
 /// The scalar product, in independent lanes so that it can be vectorised.
-pub(super) fn dot<T: Real>(left: &[T], right: &[T]) -> T {
+fn dot<T: Real>(left: &[T], right: &[T]) -> T {
     let mut lanes = [T::ZERO; 8];
     let (left_chunks, right_chunks) = (left.chunks_exact(8), right.chunks_exact(8));
     let rest = left_chunks.remainder().iter().zip(right_chunks.remainder());
@@ -284,7 +337,7 @@ fn underflows<T: Real>(
 }
 
 /// log Σ exp over the terms; −∞ for none.
-pub(super) fn log_sum<T: Real>(terms: impl Iterator<Item = T> + Clone) -> T {
+fn log_sum<T: Real>(terms: impl Iterator<Item = T> + Clone) -> T {
     let max = terms.clone().fold(T::NEG_INFINITY, |max, term| term.max(max));
     if max <= T::NEG_INFINITY {
         return max;
@@ -385,7 +438,6 @@ impl<T: Real> Inference<'_, '_, T> {
             for (&label, &probability) in label_of.iter().zip(&worker.row) {
                 row[label as usize] += probability;
             }
-            normalise(row);
         }
         Ok(())
     }
@@ -407,34 +459,23 @@ impl<T: Real> Inference<'_, '_, T> {
         let labels = self.labels();
         let automaton = self.lattice.automaton;
         let label_of = automaton.label_of();
-        let (prepared, sum) = (&self.worker.prepared, &self.worker.sum);
-        let states = prepared.states;
-        let (here, next) = (position * states, (position + 1) * states);
+        let worker = &mut *self.worker;
+        let states = worker.prepared.states;
+        worker.sum.state_marginals(position + 1, states, &mut worker.row);
         out.clear();
         out.resize(labels * labels, T::ZERO);
-        for (index, arc) in automaton.arcs().iter().enumerate() {
-            let (from, to) = (arc.from as usize, arc.to as usize);
-            let mass = match sum.space {
-                Space::Linear => {
-                    let arc = sum.exp_arcs[prepared.arc_range(position)][index];
-                    // Large and small factors alternate, so that no product leaves the range.
-                    (sum.forward[here + from] * arc) * (sum.exp_nodes[next + to] * sum.backward[next + to])
-                        / sum.scales[position + 1]
-                }
-                Space::Log => {
-                    let arc = prepared.arc_row(position)[index];
-                    let ends = sum.forward[here + from] + sum.backward[next + to];
-                    (ends + arc + prepared.nodes[next + to] - sum.scales[position + 1]).exp()
-                }
-            };
-            out[label_of[from] as usize * labels + label_of[to] as usize] += mass;
+        for (to, &probability) in worker.row.iter().enumerate().filter(|(_, p)| **p > T::ZERO) {
+            worker
+                .sum
+                .sources(&worker.prepared, automaton, position, to, &mut worker.sources);
+            for (arc, &source) in automaton.arcs()[automaton.incoming(to)]
+                .iter()
+                .zip(&worker.sources)
+            {
+                let pair = label_of[arc.from as usize] as usize * labels + label_of[to] as usize;
+                out[pair] += source * probability;
+            }
         }
-        normalise(out);
         Ok(())
     }
-}
-
-fn normalise<T: Real>(row: &mut [T]) {
-    let factor = T::ONE / row.iter().copied().sum::<T>();
-    row.iter_mut().for_each(|value| *value *= factor);
 }

@@ -141,6 +141,60 @@ fn max_marginals_of_all_labels() {
     max_marginals_are_right::<f32>(1e-4);
 }
 
+fn kbest_is_in_order<T: Real>(tolerance: f64) {
+    let mut seed = 0;
+    on_random_cases(|case: &Case<T>, sequences, inference| {
+        seed += 1;
+        let k = [1, 2, 7, 10_000][seed % 4];
+        let list = inference.kbest(k).unwrap();
+        assert_eq!(list.len(), k.min(sequences.len()), "{case:?}");
+        let found: Vec<_> = list.iter().collect();
+        for (path, (_, expected)) in found.iter().zip(sequences) {
+            assert!(close(path.score, *expected, tolerance), "{case:?}");
+            let own = sequences.iter().find(|(labels, _)| labels == path.labels);
+            assert!(
+                close(own.expect("an allowed sequence").1, path.score, tolerance),
+                "{case:?}"
+            );
+        }
+        for pair in found.windows(2) {
+            let in_order = pair[0].score > pair[1].score
+                || (pair[0].score == pair[1].score && pair[0].labels < pair[1].labels);
+            assert!(in_order, "{case:?}");
+        }
+        let first = found[0].labels.to_vec();
+        assert!(seed % 2 == 0 || first == inference.viterbi().unwrap().labels || tolerance > 1e-9);
+    });
+}
+
+#[test]
+fn kbest_is_the_head_of_the_sorted_enumeration() {
+    kbest_is_in_order::<f64>(1e-12);
+    kbest_is_in_order::<f32>(1e-12);
+}
+
+#[test]
+fn ties_are_lexicographic() {
+    let automaton = Automaton::complete(3);
+    let arcs = ArcScores::Static(&[0.0; 9]);
+    let lattice = Lattice {
+        automaton: &automaton,
+        length: 4,
+        nodes: &[0.0; 12],
+        arcs,
+        start: &[0.0; 3],
+        end: &[0.0; 3],
+    };
+    let mut worker: Worker<f64> = Worker::new(Space::Linear);
+    let mut inference = worker.load(&lattice, &Constraints::none()).unwrap();
+    assert_eq!(inference.viterbi().unwrap().labels, [0, 0, 0, 0]);
+    let list = inference.kbest(50).unwrap();
+    for (rank, path) in list.iter().enumerate() {
+        let digits = [rank / 27, rank / 9 % 3, rank / 3 % 3, rank % 3];
+        assert_eq!(path.labels, digits.map(|digit| digit as u32));
+    }
+}
+
 #[test]
 fn the_empty_sequence_has_one_labelling() {
     let automaton = Automaton::complete(2);
@@ -163,6 +217,205 @@ fn the_empty_sequence_has_one_labelling() {
     inference.marginals(&mut marginals).unwrap();
     assert!(marginals.is_empty());
     inference.max_marginals().unwrap();
+    assert_eq!(inference.kbest(5).unwrap().len(), 1);
+}
+
+/// Random scores of the given size on a long sequence, with a different offset at every position.
+fn long_scores(length: usize, labels: usize, size: f64, seed: u64) -> Vec<f64> {
+    let random = &mut Random(seed);
+    let mut scores = Vec::with_capacity(length * labels);
+    for _ in 0..length {
+        let offset = (random.unit() - 0.5) * size;
+        scores.extend((0..labels).map(|_| offset + (random.unit() - 0.5) * 2.0 * size));
+    }
+    scores
+}
+
+/// Loads one lattice in both spaces and compares all answers.
+fn spaces_agree<T: Real>(lattice: &Lattice<'_, T>, constraints: &Constraints, tolerance: f64) {
+    let (mut linear, mut log) = (Worker::new(Space::Linear), Worker::new(Space::Log));
+    let mut linear = linear.load(lattice, constraints).unwrap();
+    let mut log = log.load(lattice, constraints).unwrap();
+    let (left, right) = (linear.log_z().unwrap(), log.log_z().unwrap());
+    assert!(
+        left.is_finite() && close(left, right, tolerance),
+        "log Z {left} and {right}"
+    );
+    let (mut left, mut right) = (Vec::new(), Vec::new());
+    linear.marginals(&mut left).unwrap();
+    log.marginals(&mut right).unwrap();
+    for (l, r) in left.iter().zip(&right) {
+        assert!(
+            l.is_finite() && close(l.to_f64(), r.to_f64(), tolerance),
+            "marginals {l} and {r}"
+        );
+    }
+    for position in (0..lattice.length - 1).step_by(1 + lattice.length / 100) {
+        linear.pair_marginals(position, &mut left).unwrap();
+        log.pair_marginals(position, &mut right).unwrap();
+        for (l, r) in left.iter().zip(&right) {
+            assert!(
+                l.is_finite() && close(l.to_f64(), r.to_f64(), tolerance),
+                "pairs {l} and {r}"
+            );
+        }
+    }
+    let best = linear.viterbi().unwrap();
+    assert!(best.score.is_finite());
+    let labels = best.labels.to_vec();
+    let (left, right) = (
+        linear.log_probability(&labels).unwrap(),
+        log.log_probability(&labels).unwrap(),
+    );
+    let (left, right) = (
+        left.expect("the best is allowed"),
+        right.expect("the best is allowed"),
+    );
+    assert!(
+        left.is_finite() && left <= 0.0 && close(left, right, tolerance),
+        "best {left} and {right}"
+    );
+    let (left, right) = (linear.max_marginals().unwrap(), log.max_marginals().unwrap());
+    for position in 0..lattice.length {
+        for label in 0..lattice.automaton.labels() as u32 {
+            let (l, r) = (left.get(position, label), right.get(position, label));
+            let agree = match (l, r) {
+                (Some(l), Some(r)) => l.is_finite() && close(l, r, tolerance),
+                (l, r) => l == r,
+            };
+            assert!(agree, "max-marginals {l:?} and {r:?}");
+        }
+    }
+    let list = linear.kbest(3).unwrap();
+    assert!(list.iter().all(|path| path.score.is_finite()));
+}
+
+#[test]
+fn long_sequences_agree_in_both_spaces() {
+    let (length, labels) = (100_000, 4);
+    let automaton = Automaton::complete(labels);
+    for size in [1.0, 100.0, 1e4] {
+        let nodes = long_scores(length, labels, size, 1);
+        let arcs = long_scores(labels, labels, size, 2);
+        let ends = long_scores(2, labels, size, 3);
+        let arcs = ArcScores::Static(&arcs);
+        let (start, end) = ends.split_at(labels);
+        let lattice = Lattice {
+            automaton: &automaton,
+            length,
+            nodes: &nodes,
+            arcs,
+            start,
+            end,
+        };
+        spaces_agree(&lattice, &Constraints::none(), 1e-8);
+        let mut constraints = Constraints::none();
+        constraints
+            .forbid_pair(0, 1)
+            .forbid_pair(1, 1)
+            .fix(length / 2, 2)
+            .allow(17, [0, 3]);
+        spaces_agree(&lattice, &constraints, 1e-8);
+    }
+}
+
+#[test]
+fn long_sequences_in_single_precision() {
+    let (length, labels) = (100_000, 4);
+    let automaton = Automaton::complete(labels);
+    for size in [1.0, 10.0] {
+        let narrow = |scores: Vec<f64>| scores.iter().map(|&s| s as f32).collect::<Vec<f32>>();
+        let nodes = narrow(long_scores(length, labels, size, 1));
+        let arcs = narrow(long_scores(labels, labels, size, 2));
+        let ends = [0.0; 4];
+        let arcs = ArcScores::Static(&arcs);
+        let lattice = Lattice {
+            automaton: &automaton,
+            length,
+            nodes: &nodes,
+            arcs,
+            start: &ends,
+            end: &ends,
+        };
+        spaces_agree(&lattice, &Constraints::none(), 1e-3);
+    }
+}
+
+#[test]
+fn extreme_scores_stay_finite() {
+    let (length, labels) = (50, 3);
+    let automaton = Automaton::complete(labels);
+    for seed in 0..50 {
+        let size = [1e4, 1e10, 1e300][seed as usize % 3];
+        let nodes = long_scores(length, labels, size, seed);
+        let arcs = long_scores(
+            length - 1,
+            labels * labels,
+            if seed % 2 == 0 { size } else { 1.0 },
+            seed + 1,
+        );
+        let lattice = Lattice {
+            automaton: &automaton,
+            length,
+            nodes: &nodes,
+            arcs: ArcScores::PerStep(&arcs),
+            start: &[0.0; 3],
+            end: &[0.0; 3],
+        };
+        spaces_agree(&lattice, &Constraints::none(), 1e-9);
+        spaces_agree(
+            &lattice,
+            Constraints::none().forbid_pair(0, 0).forbid_pair(1, 2),
+            1e-9,
+        );
+    }
+}
+
+/// An offset that all labels of a position share says nothing about the labels, however large it is.
+#[test]
+fn a_common_offset_changes_no_probability() {
+    let automaton = Automaton::complete(2);
+    let answer = |offset: f64, space: Space| {
+        let nodes = [offset + 1.0, offset, 0.0, 0.5, offset, offset];
+        let lattice = Lattice {
+            automaton: &automaton,
+            length: 3,
+            nodes: &nodes,
+            arcs: ArcScores::Static(&[0.3, 0.0, 0.1, 0.2]),
+            start: &[0.0; 2],
+            end: &[0.0; 2],
+        };
+        let mut worker: Worker<f64> = Worker::new(space);
+        let mut inference = worker.load(&lattice, &Constraints::none()).unwrap();
+        inference.log_probability(&[0, 1, 1]).unwrap().unwrap()
+    };
+    for space in [Space::Linear, Space::Log] {
+        assert!(close(answer(1048576.0, space), answer(0.0, space), 1e-12));
+    }
+}
+
+/// The only way on leads through a state that loses e⁻⁵⁰ of the mass at every step.
+#[test]
+fn mass_that_decays_over_many_steps_is_not_lost() {
+    let automaton = Automaton::complete(3);
+    let length = 200;
+    let mut nodes = [-50.0, 0.0, -50.0].repeat(length);
+    nodes[3 * (length - 1)..].copy_from_slice(&[f64::NEG_INFINITY, f64::NEG_INFINITY, 0.0]);
+    // 0 → 0, 1 → 1, and 2 only from 0.
+    let no = f64::NEG_INFINITY;
+    let arcs = [0.0, no, no, no, 0.0, no, 0.0, no, no];
+    let lattice = Lattice {
+        automaton: &automaton,
+        length,
+        nodes: &nodes,
+        arcs: ArcScores::Static(&arcs),
+        start: &[0.0; 3],
+        end: &[0.0; 3],
+    };
+    spaces_agree(&lattice, &Constraints::none(), 1e-12);
+    let mut worker: Worker<f64> = Worker::new(Space::Linear);
+    let mut inference = worker.load(&lattice, &Constraints::none()).unwrap();
+    assert!(close(inference.log_z().unwrap(), -50.0 * 199.0, 1e-12));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! [`Worker`] and [`Inference`]: reusable memory, and the questions about a loaded sequence.
 
+use super::kbest::KBestTables;
 use super::max::MaxTables;
 use super::prepare::Prepared;
 use super::sum::SumTables;
@@ -34,9 +35,12 @@ pub struct Worker<T> {
     pub(super) prepared: Prepared<T>,
     pub(super) sum: SumTables<T>,
     pub(super) max: MaxTables<T>,
+    pub(super) kbest: KBestTables,
     pub(super) states: Vec<u32>,
     pub(super) labels: Vec<u32>,
     pub(super) row: Vec<T>,
+    pub(super) sources: Vec<T>,
+    pub(super) event: Vec<T>,
 }
 
 impl<T: Real> Worker<T> {
@@ -47,9 +51,12 @@ impl<T: Real> Worker<T> {
             prepared: Prepared::default(),
             sum: SumTables::default(),
             max: MaxTables::default(),
+            kbest: KBestTables::default(),
             states: Vec::new(),
             labels: Vec::new(),
             row: Vec::new(),
+            sources: Vec::new(),
+            event: Vec::new(),
         }
     }
 
