@@ -1,34 +1,84 @@
 //! Reading whole inputs into data sets, and block by block for tagging.
 
+use crate::attributes;
 use crate::block::{Block, BlockOptions, Blocks};
+use crate::columns::{ColumnOptions, ColumnParser, Layout, Separator};
 use crate::error::{ErrorKind, ReadError};
 use crate::label::LabelSyntax;
-use crate::sink::{Fixed, Growing, Lookup, Names, Part, Sink, Unseen};
+use crate::sink::{Fixed, Growing, Lines, Lookup, Names, Part, Sink, Unseen};
 use crate::source::Source;
+use crate::template::Template;
 use fieldmark_core::{Alphabet, Dataset, DatasetBuilder};
 use rayon::prelude::*;
+use std::collections::VecDeque;
+use std::sync::Arc;
 
-/// The format of an input.
+/// The format of an input, and how to understand it.
 #[derive(Clone, Debug)]
 pub struct Format {
+    kind: Kind,
+    columns: ColumnOptions,
     labels: LabelSyntax,
     longest_sequence: usize,
     blocks: BlockOptions,
 }
 
+#[derive(Clone, Debug)]
+enum Kind {
+    Attributes,
+    /// Without a template every column is an observation.
+    Columns(Option<Arc<Template>>),
+}
+
 impl Format {
-    /// CRFsuite's attribute files.
-    pub fn attributes() -> Self {
+    fn new(kind: Kind, labels: LabelSyntax) -> Self {
+        let (columns, blocks) = (ColumnOptions::default(), BlockOptions::default());
         Self {
-            labels: LabelSyntax::Literal,
+            kind,
+            columns,
+            labels,
             longest_sequence: usize::MAX,
-            blocks: BlockOptions::default(),
+            blocks,
         }
+    }
+
+    /// CRFsuite's attribute files. Labels are [literal](LabelSyntax::Literal) unless told otherwise.
+    pub fn attributes() -> Self {
+        Self::new(Kind::Attributes, LabelSyntax::Literal)
+    }
+
+    /// Column files with a template. Labels may be [partial](LabelSyntax::Partial) unless told otherwise.
+    pub fn columns(template: Template) -> Self {
+        Self::new(Kind::Columns(Some(Arc::new(template))), LabelSyntax::Partial)
+    }
+
+    /// Column files of which every column is an observation, as with [`Template::each_column`].
+    pub fn plain_columns() -> Self {
+        Self::new(Kind::Columns(None), LabelSyntax::Partial)
     }
 
     /// Sets what labels mean.
     pub fn labels(mut self, labels: LabelSyntax) -> Self {
         self.labels = labels;
+        self
+    }
+
+    /// Sets what separates columns.
+    pub fn separator(mut self, separator: Separator) -> Self {
+        self.columns.separator = separator;
+        self
+    }
+
+    /// Skips lines of column files that begin with `prefix`: comments, or `-DOCSTART-`.
+    pub fn skip_lines(mut self, prefix: impl Into<String>) -> Self {
+        self.columns.skipped.push(prefix.into());
+        self
+    }
+
+    /// The last column is no label: every position is unknown. The first field of an attribute file is
+    /// always a label.
+    pub fn unlabelled(mut self) -> Self {
+        self.columns.unlabelled = true;
         self
     }
 
@@ -45,6 +95,9 @@ impl Format {
     pub fn memory_limit(mut self, memory: u64, per_position: u64) -> Self {
         let limit = memory / per_position.max(1);
         self.longest_sequence = usize::try_from(limit).unwrap_or(usize::MAX).max(1);
+        self.blocks.longest_sequence = usize::try_from(memory)
+            .unwrap_or(usize::MAX)
+            .max(self.blocks.size);
         self
     }
 }
@@ -53,9 +106,36 @@ impl Format {
 #[derive(Clone, Debug)]
 pub struct Parser {
     format: Format,
+    columns: Option<(Layout, Arc<Template>)>,
 }
 
 impl Parser {
+    fn new(format: &Format, layout: Option<Layout>, name: &str) -> Result<Self, ReadError> {
+        let columns = match (&format.kind, layout) {
+            (Kind::Attributes, _) | (_, None) => None,
+            (Kind::Columns(template), Some(layout)) => {
+                let labelled = !format.columns.unlabelled;
+                let observed = layout.columns - usize::from(labelled);
+                let template = match template {
+                    Some(template) => Arc::clone(template),
+                    None => Arc::new(Template::each_column(observed)),
+                };
+                let fail = |kind| ReadError::at(name, layout.first_line, 1, kind);
+                template.check_columns(observed, labelled).map_err(fail)?;
+                Some((layout, template))
+            }
+        };
+        Ok(Self {
+            format: format.clone(),
+            columns,
+        })
+    }
+
+    /// The template that makes observations of columns; attribute files have none.
+    pub fn template(&self) -> Option<&Template> {
+        self.columns.as_ref().map(|(_, template)| &**template)
+    }
+
     /// Parses a block whose names are numbered within the part.
     pub fn parse_part(&self, block: Block) -> Result<Part, ReadError> {
         let builder =
@@ -93,14 +173,13 @@ impl Parser {
         })
     }
 
-    #[allow(clippy::type_complexity)]
     fn part<N: Names>(
         &self,
         block: &Block,
         mut builder: DatasetBuilder,
         names: &mut N,
-    ) -> Result<(Dataset, Vec<(u32, u32)>), ReadError> {
-        let mut lines = Vec::new();
+    ) -> Result<(Dataset, Lines), ReadError> {
+        let mut lines = Lines::default();
         self.parse_into(block, &mut builder, names, &mut lines)?;
         Ok((builder.finish_part(), lines))
     }
@@ -110,7 +189,7 @@ impl Parser {
         block: &Block,
         builder: &mut DatasetBuilder,
         names: &mut N,
-        lines: &mut Vec<(u32, u32)>,
+        lines: &mut Lines,
     ) -> Result<(), ReadError> {
         let text = block.text()?;
         lines.clear();
@@ -121,7 +200,16 @@ impl Parser {
             self.format.labels,
             self.format.longest_sequence,
         );
-        crate::attributes::parse(text, &mut sink).map_err(|fault| block.error(fault))
+        let result = match &self.columns {
+            None => attributes::parse(text, &mut sink),
+            Some((layout, template)) => ColumnParser {
+                options: &self.format.columns,
+                layout,
+                template,
+            }
+            .parse(text, &mut sink),
+        };
+        result.map_err(|fault| block.error(fault))
     }
 }
 
@@ -143,7 +231,8 @@ impl Parser {
 #[derive(Debug)]
 pub struct Reader {
     blocks: Blocks,
-    first: Option<Block>,
+    /// Blocks that were read to look at the beginning.
+    first: VecDeque<Block>,
     parser: Parser,
 }
 
@@ -151,19 +240,26 @@ impl Reader {
     /// Opens `source` and looks at its beginning. An input without a sequence is an error.
     pub fn open(source: &Source, format: &Format) -> Result<Self, ReadError> {
         let mut blocks = Blocks::new(source.open()?, format.blocks)?;
-        let first = loop {
-            match blocks.next_block()? {
-                None => return Err(ReadError::new(blocks.name(), ErrorKind::Empty)),
-                Some(block) if block.is_blank() => {}
-                Some(block) => break block,
+        let mut first = VecDeque::new();
+        let layout = loop {
+            let Some(block) = blocks.next_block()? else {
+                return Err(ReadError::new(blocks.name(), ErrorKind::Empty));
+            };
+            let layout = match format.kind {
+                Kind::Attributes => None,
+                Kind::Columns(_) => format.columns.detect(&block)?,
+            };
+            let found = layout.is_some() || (matches!(format.kind, Kind::Attributes) && !block.is_blank());
+            first.push_back(block);
+            if found {
+                break layout;
             }
         };
+        let parser = Parser::new(format, layout, blocks.name())?;
         Ok(Self {
             blocks,
-            first: Some(first),
-            parser: Parser {
-                format: format.clone(),
-            },
+            first,
+            parser,
         })
     }
 
@@ -179,7 +275,7 @@ impl Reader {
 
     /// The next block; `None` at the end.
     pub fn next_block(&mut self) -> Result<Option<Block>, ReadError> {
-        match self.first.take() {
+        match self.first.pop_front() {
             Some(block) => Ok(Some(block)),
             None => self.blocks.next_block(),
         }
@@ -215,7 +311,7 @@ pub fn read_training(source: &Source, format: &Format) -> Result<Dataset, ReadEr
     let mut builder = DatasetBuilder::new();
     let threads = rayon::current_num_threads();
     if threads == 1 {
-        let mut lines = Vec::new();
+        let mut lines = Lines::default();
         while let Some(block) = reader.next_block()? {
             reader
                 .parser

@@ -85,12 +85,27 @@ impl<L: Lookup + ?Sized> Names for Fixed<'_, L> {
     }
 }
 
+/// Where lines stand in a block: start and end.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lines {
+    /// The line of every position.
+    pub positions: Vec<(u32, u32)>,
+    /// Lines that the reader skipped, with the position that they come before.
+    pub skipped: Vec<(usize, (u32, u32))>,
+}
+
+impl Lines {
+    pub fn clear(&mut self) {
+        self.positions.clear();
+        self.skipped.clear();
+    }
+}
+
 /// Collects the positions of one block.
 pub(crate) struct Sink<'a, N> {
     builder: &'a mut DatasetBuilder,
     names: &'a mut N,
-    /// Start and end of the line of every position in the block.
-    lines: &'a mut Vec<(u32, u32)>,
+    lines: &'a mut Lines,
     labels: LabelSyntax,
     longest: usize,
     first_of_sequence: usize,
@@ -102,7 +117,7 @@ impl<'a, N: Names> Sink<'a, N> {
     pub fn new(
         builder: &'a mut DatasetBuilder,
         names: &'a mut N,
-        lines: &'a mut Vec<(u32, u32)>,
+        lines: &'a mut Lines,
         labels: LabelSyntax,
         longest: usize,
     ) -> Self {
@@ -124,6 +139,24 @@ impl<'a, N: Names> Sink<'a, N> {
         if let Some(id) = self.names.observation(self.builder, name) {
             self.builder.observe(id, value);
         }
+    }
+
+    #[inline]
+    pub fn observe_pair(&mut self, name: &str, value: f32) {
+        if let Some(id) = self.names.observation(self.builder, name) {
+            self.builder.observe_pair(id, value);
+        }
+    }
+
+    /// Closes the position of a line that has no label.
+    pub fn end_unlabelled(&mut self, start: usize, end: usize) -> Result<(), Box<Fault>> {
+        self.close(start, end, Label::Unknown)
+    }
+
+    /// Remembers a line that is no position; `waiting` positions before it are not closed yet.
+    pub fn skip_line(&mut self, waiting: usize, start: usize, end: usize) {
+        let position = self.lines.positions.len() + waiting;
+        self.lines.skipped.push((position, (start as u32, end as u32)));
     }
 
     /// Closes the position of the line `start..end`, whose label stands at byte `label_at`.
@@ -167,9 +200,9 @@ impl<'a, N: Names> Sink<'a, N> {
         self.builder
             .end_position(gold)
             .map_err(|error| Fault::new(start, error))?;
-        self.lines.push((start as u32, end as u32));
+        self.lines.positions.push((start as u32, end as u32));
         if self.builder.positions() - self.first_of_sequence > self.longest {
-            let first = self.lines[self.lines.len() - 1 - self.longest].0;
+            let first = self.lines.positions[self.lines.positions.len() - 1 - self.longest].0;
             let kind = ErrorKind::SequenceTooLong {
                 limit: self.longest as u64,
                 unit: "positions",
@@ -217,7 +250,7 @@ enum Label {
 #[derive(Clone, Debug)]
 pub struct Part {
     pub(crate) block: crate::Block,
-    pub(crate) lines: Vec<(u32, u32)>,
+    pub(crate) lines: Lines,
     pub(crate) unseen: Unseen,
     /// The sequences. Its alphabets are empty when names were looked up in a model.
     pub data: Dataset,
@@ -226,14 +259,25 @@ pub struct Part {
 impl Part {
     /// The line of a position as it stands in the input, without its end.
     pub fn line(&self, position: usize) -> &str {
-        let (start, end) = self.lines[position];
+        self.text(self.lines.positions[position])
+    }
+
+    /// The lines that the reader skipped, each with the position that it comes before.
+    pub fn skipped(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.lines
+            .skipped
+            .iter()
+            .map(|&(position, line)| (position, self.text(line)))
+    }
+
+    fn text(&self, (start, end): (u32, u32)) -> &str {
         // The parser found these borders in text that it had validated.
         std::str::from_utf8(&self.block.bytes[start as usize..end as usize]).unwrap_or_default()
     }
 
     /// The number of the line of a position, from 1.
     pub fn line_number(&self, position: usize) -> u64 {
-        self.block.line_at(self.lines[position].0 as usize)
+        self.block.line_at(self.lines.positions[position].0 as usize)
     }
 
     /// What the model does not know of this part.
