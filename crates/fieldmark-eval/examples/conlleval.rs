@@ -33,7 +33,9 @@ fn main() -> Result<(), Box<dyn Error>> {
                 predicted.push(guess.to_owned());
             }
             [_] => {
-                return Err(format!("a gold and a predicted label were expected in the line {line:?}").into());
+                return Err(
+                    format!("a gold and a predicted label were expected in the line {line:?}").into(),
+                );
             }
         }
     }

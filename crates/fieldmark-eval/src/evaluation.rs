@@ -34,24 +34,24 @@ pub struct Evaluation {
 
 #[derive(Clone, Debug)]
 enum Spans {
-    Conlleval(ConllEval),
+    Conlleval(Box<ConllEval>),
     Strict(StrictSpans),
 }
 
 impl Evaluation {
     /// Spans as by the `conlleval` script, see [`ConllEval`].
     pub fn conlleval() -> Self {
-        Self::with_spans(Spans::Conlleval(ConllEval::new()))
+        Self::with_spans(Spans::Conlleval(Box::default()))
     }
 
     /// Spans as by the `conlleval` script, under the given version of its rules.
     pub fn conlleval_with(rules: Rules) -> Self {
-        Self::with_spans(Spans::Conlleval(ConllEval::with_rules(rules)))
+        Self::with_spans(Spans::Conlleval(Box::new(ConllEval::with_rules(rules))))
     }
 
     /// Labels are types without prefixes, see [`ConllEval::raw`].
     pub fn raw(outside: &str) -> Self {
-        Self::with_spans(Spans::Conlleval(ConllEval::raw(outside)))
+        Self::with_spans(Spans::Conlleval(Box::new(ConllEval::raw(outside))))
     }
 
     /// Only spans that are well-formed in `scheme`, see [`Scheme::strict_spans`].

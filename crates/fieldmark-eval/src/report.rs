@@ -74,8 +74,9 @@ pub struct Averages {
 
 impl Averages {
     fn of(rows: &[Row]) -> Self {
+        let occurs = |row: &&Row| row.counts.gold + row.counts.found > 0;
         Averages {
-            unweighted: Score::mean(rows.iter().map(|row| (1.0, row.score))),
+            unweighted: Score::mean(rows.iter().filter(occurs).map(|row| (1.0, row.score))),
             weighted: Score::mean(rows.iter().map(|row| (row.counts.gold as f64, row.score))),
         }
     }
