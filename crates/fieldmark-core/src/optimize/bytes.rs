@@ -80,6 +80,15 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
+    pub(super) fn flag(&mut self, flag: bool) -> io::Result<()> {
+        self.u32(u32::from(flag))
+    }
+
+    pub(super) fn option(&mut self, value: Option<u64>) -> io::Result<()> {
+        self.flag(value.is_some())?;
+        self.u64(value.unwrap_or(0))
+    }
+
     pub(super) fn iteration(&mut self, last: &Iteration) -> io::Result<()> {
         self.u64(last.iteration)?;
         self.f64s(&[last.loss, last.gradient_norm, last.x_norm, last.step])?;
@@ -217,6 +226,12 @@ impl<'a> Reader<'a> {
             1 => Ok(true),
             _ => Err(OptimizeError::Damaged("a flag is neither 0 nor 1")),
         }
+    }
+
+    pub(super) fn option(&mut self) -> Result<Option<u64>> {
+        let some = self.flag()?;
+        let value = self.u64()?;
+        Ok(some.then_some(value))
     }
 
     pub(super) fn iteration(&mut self) -> Result<Iteration> {

@@ -8,48 +8,10 @@
 
 use super::OptimizeError;
 use super::bytes::{Reader, Writer};
-use super::vector::{Change, add_pair, cross, dots, pseudo_gradients, write_pair};
+use super::vector::{Change, add_pair, cross, dots, write_pair};
+use super::walk::{CHUNK, GRAIN, Slope, Walk, chunk_range, chunks, sum_chunks};
 use rayon::prelude::*;
 use std::io;
-use std::ops::Range;
-
-/// Weights per chunk: the unit of work and of summation. The chunks of one stored vector, the gradient and
-/// the newest change fit the first-level cache together.
-pub(super) const CHUNK: usize = 2048;
-/// Chunks that one thread should at least take.
-pub(super) const GRAIN: usize = 4;
-
-/// Number of chunks of a vector.
-pub(super) fn chunks(len: usize) -> usize {
-    len.div_ceil(CHUNK)
-}
-
-fn chunk_range(index: usize, len: usize) -> Range<usize> {
-    index * CHUNK..len.min((index + 1) * CHUNK)
-}
-
-/// The gradient, or with an L1 term the pseudo-gradient of OWL-QN (Andrew & Gao 2007, equation 4).
-pub(super) struct Slope<'a> {
-    pub(super) x: &'a [f64],
-    pub(super) gradient: &'a [f64],
-    pub(super) c1: f64,
-}
-
-impl<'a> Slope<'a> {
-    /// The part that belongs to a range of weights; `scratch` has at least the same length.
-    pub(super) fn part<'b>(&self, range: Range<usize>, scratch: &'b mut [f64; CHUNK]) -> &'b [f64]
-    where
-        'a: 'b,
-    {
-        let gradient = &self.gradient[range.clone()];
-        if self.c1 == 0.0 {
-            return gradient;
-        }
-        let scratch = &mut scratch[..range.len()];
-        pseudo_gradients(scratch, &self.x[range], gradient, self.c1);
-        scratch
-    }
-}
 
 /// How the initial inverse Hessian is scaled.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -270,7 +232,7 @@ impl History {
     /// product with the gradient and its squared norm.
     ///
     /// With an L1 term, components that do not descend become zero (Andrew & Gao 2007, section 3.2).
-    pub(super) fn direction(&mut self, slope: &Slope, scaling: Scaling, direction: &mut [f64]) -> (f64, f64) {
+    pub(super) fn direction(&mut self, walk: &mut Walk, c1: f64, scaling: Scaling) -> (f64, f64) {
         self.solve(scaling);
         let History {
             len,
@@ -280,7 +242,12 @@ impl History {
             ..
         } = *self;
         let (a, b, scale) = (&self.s_coefficients, &self.y_coefficients, self.g_coefficient);
-        let out = direction.par_chunks_mut(CHUNK);
+        let slope = Slope {
+            x: &walk.x,
+            gradient: &walk.gradient,
+            c1,
+        };
+        let out = walk.direction.par_chunks_mut(CHUNK);
         let vectors = self.vectors.par_chunks(2 * memories * CHUNK);
         let partial = self.partial.par_chunks_mut(4 * memories);
         let work = out.zip(vectors).zip(partial).with_min_len(GRAIN).enumerate();
@@ -295,7 +262,7 @@ impl History {
                 let (s, y) = vectors[2 * slot * CHUNK..2 * (slot + 1) * CHUNK].split_at(CHUNK);
                 add_pair(out, s, y, a[slot], b[slot]);
             }
-            if slope.c1 > 0.0 {
+            if c1 > 0.0 {
                 for (out, g) in out.iter_mut().zip(gradient) {
                     *out = if *out * g < 0.0 { *out } else { 0.0 };
                 }
@@ -385,16 +352,6 @@ pub(super) const MAX_MEMORIES: usize = 1000;
 fn pair_of(vectors: &mut [f32], slot: usize, width: usize) -> (&mut [f32], &mut [f32]) {
     let (s, y) = vectors[2 * slot * CHUNK..2 * (slot + 1) * CHUNK].split_at_mut(CHUNK);
     (&mut s[..width], &mut y[..width])
-}
-
-/// Adds the rows of `partial` in order.
-pub(super) fn sum_chunks(partial: &[f64], total: &mut [f64]) {
-    total.fill(0.0);
-    for row in partial.chunks_exact(total.len()) {
-        for (total, part) in total.iter_mut().zip(row) {
-            *total += part;
-        }
-    }
 }
 
 #[cfg(test)]
@@ -504,16 +461,11 @@ mod tests {
             kept.drain(..kept.len().saturating_sub(memories));
             gradient.copy_from_slice(gradient_to);
         }
-        let mut direction = vec![0.0; len];
-        let slope = Slope {
-            x: &gradient,
-            gradient: &gradient,
-            c1: 0.0,
-        };
-        let (along, square) = history.direction(&slope, scaling, &mut direction);
+        let mut walk = Walk::new(vec![0.0; len], gradient.clone());
+        let (along, square) = history.direction(&mut walk, 0.0, scaling);
         let expected = two_loops(&kept, &gradient, scaling);
         let size = dot(&expected, &expected).sqrt();
-        for (found, expected) in direction.iter().zip(&expected) {
+        for (found, expected) in walk.direction.iter().zip(&expected) {
             assert!((found - expected).abs() <= 1e-10 * size, "{found} {expected}");
         }
         assert!((along - dot(&expected, &gradient)).abs() <= 1e-10 * size * dot(&gradient, &gradient).sqrt());

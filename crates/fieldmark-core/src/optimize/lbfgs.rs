@@ -2,13 +2,11 @@
 //! (Andrew & Gao 2007).
 
 use super::bytes::{Reader, Writer};
-use super::history::{CHUNK, GRAIN, History, MAX_MEMORIES, Scaling, Slope, chunks, sum_chunks};
+use super::history::{History, MAX_MEMORIES, Scaling};
 use super::line_search::{MoreThuente, Verdict, noise};
-use super::vector::{Change, dots, move_along, norms, pseudo_gradient};
+use super::walk::Walk;
 use super::{Iteration, Objective, OptimizeError, Prior, Status, check_length, check_option};
-use rayon::prelude::*;
 use std::io::{self, Write};
-use std::mem::swap;
 
 const KIND: &[u8; 4] = b"LBFG";
 
@@ -108,16 +106,10 @@ pub struct Lbfgs {
     status: Status,
     started: bool,
     last: Iteration,
-    x: Vec<f64>,
-    gradient: Vec<f64>,
-    /// The point and gradient from which the current line search started.
-    previous_x: Vec<f64>,
-    previous_gradient: Vec<f64>,
-    direction: Vec<f64>,
+    walk: Walk,
     history: History,
     /// The last `period` losses; that of iteration k is at k modulo `period`.
     past: Vec<f64>,
-    partial: Vec<f64>,
 }
 
 /// What an evaluation at a trial point gave.
@@ -148,7 +140,6 @@ impl Lbfgs {
     }
 
     fn with_history(x: Vec<f64>, gradient: Vec<f64>, history: History, options: LbfgsOptions) -> Self {
-        let len = x.len();
         Lbfgs {
             options,
             status: Status::Running,
@@ -162,14 +153,9 @@ impl Lbfgs {
                 step: 0.0,
                 evaluations: 0,
             },
-            x,
-            gradient,
-            previous_x: vec![0.0; len],
-            previous_gradient: vec![0.0; len],
-            direction: vec![0.0; len],
+            walk: Walk::new(x, gradient),
             history,
             past: vec![0.0; options.period],
-            partial: vec![0.0; 4 * chunks(len)],
         }
     }
 
@@ -196,12 +182,12 @@ impl Lbfgs {
 
     /// The current weights, the best so far.
     pub fn weights(&self) -> &[f64] {
-        &self.x
+        &self.walk.x
     }
 
     /// Ends the run and hands over the weights.
     pub fn into_weights(self) -> Vec<f64> {
-        self.x
+        self.walk.x
     }
 
     /// The last iteration. Before the first it has the number 0 and describes the starting point, once
@@ -212,8 +198,7 @@ impl Lbfgs {
 
     /// Bytes of memory in use.
     pub fn memory(&self) -> usize {
-        let numbers = 5 * self.x.len() + self.past.len() + self.partial.len();
-        numbers * size_of::<f64>() + self.history.memory()
+        self.walk.memory() + self.past.len() * size_of::<f64>() + self.history.memory()
     }
 
     /// Does one iteration; `None` when there is nothing left to do, for the reason that
@@ -222,7 +207,7 @@ impl Lbfgs {
         &mut self,
         objective: &mut O,
     ) -> Result<Option<Iteration>, OptimizeError> {
-        check_length(self.x.len(), objective)?;
+        check_length(self.walk.x.len(), objective)?;
         if !self.started {
             self.start(objective)?;
         }
@@ -241,10 +226,10 @@ impl Lbfgs {
     }
 
     fn start<O: Objective + ?Sized>(&mut self, objective: &mut O) -> Result<(), OptimizeError> {
-        swap(&mut self.x, &mut self.previous_x);
+        self.walk.turn();
         let start = self.try_step(objective, 0.0);
         if !start.loss.is_finite() || !start.gradient_norm.is_finite() || !start.x_norm.is_finite() {
-            swap(&mut self.x, &mut self.previous_x);
+            self.walk.turn();
             return Err(OptimizeError::Start {
                 loss: start.loss,
                 gradient_norm: start.gradient_norm,
@@ -266,28 +251,20 @@ impl Lbfgs {
     /// Looks for the next point along a new direction. Without success, stays where it was.
     fn search<O: Objective + ?Sized>(&mut self, objective: &mut O, evaluations: &mut u64) -> Option<Trial> {
         let first = self.history.is_empty();
-        let slope = Slope {
-            x: &self.x,
-            gradient: &self.gradient,
-            c1: self.options.prior.c1,
-        };
-        let (along, square) = self
-            .history
-            .direction(&slope, Scaling::Newest, &mut self.direction);
+        let c1 = self.options.prior.c1;
+        let (along, square) = self.history.direction(&mut self.walk, c1, Scaling::Newest);
         let step = if first { 1.0 / square.sqrt() } else { 1.0 };
         if !(along < 0.0 && along.is_finite() && step.is_finite() && step > 0.0) {
             return None;
         }
-        swap(&mut self.x, &mut self.previous_x);
-        swap(&mut self.gradient, &mut self.previous_gradient);
+        self.walk.turn();
         let found = if self.options.prior.c1 > 0.0 {
             self.backtrack(objective, step, evaluations)
         } else {
             self.more_thuente(objective, along, step, evaluations)
         };
         if found.is_none() {
-            swap(&mut self.x, &mut self.previous_x);
-            swap(&mut self.gradient, &mut self.previous_gradient);
+            self.walk.turn();
         }
         found
     }
@@ -357,11 +334,12 @@ impl Lbfgs {
 
     /// Evaluates `previous_x` + `step`·`direction`.
     fn try_step<O: Objective + ?Sized>(&mut self, objective: &mut O, step: f64) -> Trial {
-        let [square, absolute, active, along] = self.move_by(step);
-        let Prior { c1, c2 } = self.options.prior;
-        let loss = objective.evaluate(&self.x, &mut self.gradient) + c2 * square + c1 * absolute;
+        let prior = self.options.prior;
+        let norms = self.walk.move_by(step, prior);
+        let likelihood = objective.evaluate(&self.walk.x, &mut self.walk.gradient);
+        let loss = likelihood + prior.c2 * norms.square + prior.c1 * norms.absolute;
         let [slope, gradient_square] = if loss.is_finite() {
-            self.slope()
+            self.walk.steepness(prior.c1)
         } else {
             [f64::NAN; 2]
         };
@@ -369,82 +347,18 @@ impl Lbfgs {
             step,
             loss,
             slope,
-            along,
-            x_norm: square.sqrt(),
+            along: norms.along,
+            x_norm: norms.square.sqrt(),
             gradient_norm: gradient_square.sqrt(),
-            active: active as usize,
+            active: norms.active,
         }
-    }
-
-    /// Sets x to `previous_x` + `step`·`direction`, with an L1 term projected onto the orthant of
-    /// `previous_x`, and the gradient to that of c2·‖x‖². Returns ‖x‖², Σ|x|, the number of weights that are
-    /// not zero, and with an L1 term the product of the step and the pseudo-gradient.
-    fn move_by(&mut self, step: f64) -> [f64; 4] {
-        let Prior { c1, c2 } = self.options.prior;
-        let to = self
-            .x
-            .par_chunks_mut(CHUNK)
-            .zip(self.gradient.par_chunks_mut(CHUNK));
-        let from = self
-            .previous_x
-            .par_chunks(CHUNK)
-            .zip(self.previous_gradient.par_chunks(CHUNK));
-        let along = self.direction.par_chunks(CHUNK);
-        let sums = self.partial.par_chunks_mut(4);
-        let work = to.zip(from).zip(along).zip(sums).with_min_len(GRAIN);
-        work.for_each(|((((x, gradient), (previous, slope)), direction), sums)| {
-            move_along(x, gradient, previous, direction, step, c2);
-            let along = if c1 > 0.0 {
-                project(x, gradient, previous, slope, c1)
-            } else {
-                0.0
-            };
-            let [square, absolute, active] = norms(x);
-            sums.copy_from_slice(&[square, absolute, active, along]);
-        });
-        let mut total = [0.0; 4];
-        sum_chunks(&self.partial, &mut total);
-        total
-    }
-
-    /// Product of direction and gradient, and the squared norm of the (pseudo-)gradient.
-    fn slope(&mut self) -> [f64; 2] {
-        let slope = Slope {
-            x: &self.x,
-            gradient: &self.gradient,
-            c1: self.options.prior.c1,
-        };
-        let direction = self.direction.par_chunks(CHUNK);
-        let work = direction
-            .zip(self.partial.par_chunks_mut(4))
-            .with_min_len(GRAIN)
-            .enumerate();
-        work.for_each(|(index, (direction, sums))| {
-            let mut scratch = [0.0; CHUNK];
-            let gradient = slope.part(index * CHUNK..index * CHUNK + direction.len(), &mut scratch);
-            [sums[0], sums[1]] = dots(gradient, direction, gradient);
-        });
-        let mut total = [0.0; 4];
-        sum_chunks(&self.partial, &mut total);
-        [total[0], total[1]]
     }
 
     /// Makes a trial point the current one, learns from the step and tests for convergence.
     fn accept(&mut self, trial: Trial, evaluations: u64) -> Iteration {
-        let change = Change {
-            to: &self.x,
-            from: &self.previous_x,
-            gradient_to: &self.gradient,
-            gradient_from: &self.previous_gradient,
-            lambda: 0.0,
-        };
-        let slope = Slope {
-            x: &self.x,
-            gradient: &self.gradient,
-            c1: self.options.prior.c1,
-        };
-        self.history.push(&change, &slope);
-        self.record(trial, self.last.iteration + 1, evaluations);
+        self.history
+            .push(&self.walk.change(0.0), &self.walk.slope(self.options.prior.c1));
+        self.record(trial, self.last.iteration.saturating_add(1), evaluations);
         self.status = self.converged();
         self.last
     }
@@ -510,15 +424,14 @@ impl Lbfgs {
         }
         writer.usize(o.period)?;
         writer.usize(o.max_linesearch)?;
-        writer.u32(u32::from(o.max_iterations.is_some()))?;
-        writer.u64(o.max_iterations.unwrap_or(0))?;
+        writer.option(o.max_iterations)?;
         writer.status(self.status)?;
-        writer.u32(u32::from(self.started))?;
+        writer.flag(self.started)?;
         writer.iteration(&self.last)?;
         writer.f64s(&self.past)?;
-        writer.usize(self.x.len())?;
-        writer.f64s(&self.x)?;
-        writer.f64s(&self.gradient)?;
+        writer.usize(self.walk.x.len())?;
+        writer.f64s(&self.walk.x)?;
+        writer.f64s(&self.walk.gradient)?;
         self.history.write(&mut writer)?;
         writer.finish()
     }
@@ -534,8 +447,7 @@ impl Lbfgs {
         let (epsilon, delta, ftol, gtol) = (next()?, next()?, next()?, next()?);
         let period = reader.count(8)?;
         let max_linesearch = reader.usize()?;
-        let limited = reader.flag()?;
-        let max_iterations = Some(reader.u64()?).filter(|_| limited);
+        let max_iterations = reader.option()?;
         let status = reader.status()?;
         let started = reader.flag()?;
         let last = reader.iteration()?;
@@ -568,19 +480,4 @@ impl Lbfgs {
             ..Self::with_history(x, gradient, history, options)
         })
     }
-}
-
-/// Sets weights that left the orthant of `from` to zero, with their share of the gradient of the prior, and
-/// returns the product of the remaining step with the pseudo-gradient at `from`.
-///
-/// Where `from` is zero, the direction already points into the right orthant.
-fn project(x: &mut [f64], gradient: &mut [f64], from: &[f64], slope: &[f64], c1: f64) -> f64 {
-    let mut along = 0.0;
-    for (((x, gradient), &from), &slope) in x.iter_mut().zip(gradient).zip(from).zip(slope) {
-        if *x * from < 0.0 {
-            (*x, *gradient) = (0.0, 0.0);
-        }
-        along += pseudo_gradient(from, slope, c1) * (*x - from);
-    }
-    along
 }

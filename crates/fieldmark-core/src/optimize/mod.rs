@@ -40,13 +40,16 @@ mod bytes;
 mod history;
 mod lbfgs;
 mod line_search;
+mod online;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
 mod vector;
+mod walk;
 
 pub use lbfgs::{Lbfgs, LbfgsOptions};
+pub use online::{OnlineLbfgs, OnlineLbfgsOptions};
 
 use std::fmt;
 

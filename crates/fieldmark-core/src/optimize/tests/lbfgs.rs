@@ -1,28 +1,9 @@
 //! L-BFGS and OWL-QN as a whole: known optima, optimality conditions, determinism, saving, bad objectives.
 
-use super::testing::{Logistic, Quadratic, Random, Rosenbrock};
-use super::{Lbfgs, LbfgsOptions, Objective, OptimizeError, Prior, Status};
+use super::{bits, exact, run, seal};
+use crate::optimize::testing::{Logistic, Quadratic, Random, Rosenbrock};
+use crate::optimize::{Lbfgs, LbfgsOptions, Objective, OptimizeError, Prior, Status};
 use proptest::prelude::*;
-
-/// Runs to a small gradient.
-fn exact(c1: f64, c2: f64) -> LbfgsOptions {
-    LbfgsOptions {
-        prior: Prior { c1, c2 },
-        epsilon: 1e-9,
-        period: 0,
-        max_iterations: Some(2000),
-        ..Default::default()
-    }
-}
-
-fn run(objective: &mut dyn Objective, x: Vec<f64>, options: LbfgsOptions) -> Lbfgs {
-    let mut optimizer = Lbfgs::new(x, options).unwrap();
-    while let Some(iteration) = optimizer.step(objective).unwrap() {
-        assert!(iteration.loss.is_finite() && iteration.gradient_norm.is_finite());
-        assert_eq!(iteration, *optimizer.last());
-    }
-    optimizer
-}
 
 /// How far the weights are from optimal: the norm of the smallest subgradient, computed from scratch.
 fn subgradient(objective: &mut dyn Objective, x: &[f64], prior: Prior) -> f64 {
@@ -360,10 +341,6 @@ fn options_and_lengths_are_checked() {
     );
 }
 
-fn bits(x: &[f64]) -> Vec<u64> {
-    x.iter().map(|x| x.to_bits()).collect()
-}
-
 #[test]
 fn results_do_not_depend_on_the_number_of_threads() {
     for (c1, c2) in [(0.0, 0.01), (0.02, 0.001)] {
@@ -443,14 +420,6 @@ fn damaged_bytes_are_an_error() {
             assert!(Lbfgs::restore(&damaged).is_err(), "{place}");
         }
     }
-}
-
-/// Gives damaged content a valid checksum, so that the checks behind it are reached.
-fn seal(mut bytes: Vec<u8>) -> Vec<u8> {
-    let end = bytes.len() - 8;
-    let checksum = xxhash_rust::xxh3::xxh3_64(&bytes[..end]);
-    bytes[end..].copy_from_slice(&checksum.to_le_bytes());
-    bytes
 }
 
 fn survives(bytes: Vec<u8>) {

@@ -1,0 +1,527 @@
+//! [`OnlineLbfgs`]: online L-BFGS (Schraudolph, Yu & Günter 2007).
+
+use super::bytes::{Reader, Writer};
+use super::history::{History, MAX_MEMORIES, Scaling};
+use super::walk::Walk;
+use super::{Iteration, OptimizeError, Prior, Status, StochasticObjective, check_length, check_option};
+use std::io::{self, Write};
+
+const KIND: &[u8; 4] = b"OLBF";
+
+/// Settings of [`OnlineLbfgs`].
+///
+/// The step after t batches has the length η_t = `eta0` · τ / (τ + t), where τ is `tau` times the number of
+/// batches in a pass, so that step lengths do not depend on the size of the data. It is halved whenever a
+/// pass raised the loss.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OnlineLbfgsOptions {
+    /// Coefficient of the squared L2 norm; a batch takes its share of it.
+    pub c2: f64,
+    /// Number of past steps from which the curvature is estimated.
+    pub num_memories: usize,
+    /// Instances per batch; by default a fiftieth of them, but at least 20.
+    pub batch_size: Option<usize>,
+    /// First step length η_0.
+    pub eta0: f64,
+    /// Number of passes after which the step length is half of η_0.
+    pub tau: f64,
+    /// Model trust λ: added to the curvature of every pair.
+    pub lambda: f64,
+    /// Length of the very first step, relative to the gradient: it only probes the curvature.
+    pub first_step: f64,
+    /// Converged when ‖g‖ / max(1, ‖x‖) is below this, for the whole objective or for the last
+    /// `small_batches` batches.
+    pub epsilon: f64,
+    /// Number of batches in a row whose gradient must be small.
+    pub small_batches: usize,
+    /// Number of passes over which `delta` is tested; 0 turns the test off.
+    pub period: usize,
+    /// Converged when the best loss fell by less than this, relative, over the last `period` passes.
+    pub delta: f64,
+    /// Stop after so many passes.
+    pub max_iterations: Option<u64>,
+    /// Decides the order in which instances are visited.
+    pub seed: u64,
+}
+
+impl Default for OnlineLbfgsOptions {
+    fn default() -> Self {
+        OnlineLbfgsOptions {
+            c2: Prior::default().c2,
+            num_memories: 10,
+            batch_size: None,
+            eta0: 0.5,
+            tau: 10.0,
+            lambda: 0.0,
+            first_step: 1e-8,
+            epsilon: 1e-5,
+            small_batches: 10,
+            period: 5,
+            delta: 1e-4,
+            max_iterations: None,
+            seed: 0,
+        }
+    }
+}
+
+/// `period` is the length of a table that is kept.
+const MAX_PERIOD: usize = 1_000_000;
+/// A loss above so many times that at the start, plus one per instance for starts near zero, is an explosion.
+const EXPLOSION: f64 = 10.0;
+
+impl OnlineLbfgsOptions {
+    fn check(&self) -> Result<(), OptimizeError> {
+        Prior { c1: 0.0, c2: self.c2 }.check()?;
+        let memories = (1..=MAX_MEMORIES).contains(&self.num_memories);
+        check_option("num_memories", self.num_memories as f64, "1 to 1000", memories)?;
+        let batch_size = self.batch_size.unwrap_or(1);
+        check_option("batch_size", batch_size as f64, "at least 1", batch_size > 0)?;
+        for (name, value) in [
+            ("eta0", self.eta0),
+            ("tau", self.tau),
+            ("first_step", self.first_step),
+        ] {
+            check_option(
+                name,
+                value,
+                "a finite number above 0",
+                value.is_finite() && value > 0.0,
+            )?;
+        }
+        for (name, value) in [
+            ("lambda", self.lambda),
+            ("epsilon", self.epsilon),
+            ("delta", self.delta),
+        ] {
+            check_option(
+                name,
+                value,
+                "a finite number, at least 0",
+                value.is_finite() && value >= 0.0,
+            )?;
+        }
+        check_option(
+            "small_batches",
+            self.small_batches as f64,
+            "at least 1",
+            self.small_batches > 0,
+        )?;
+        check_option(
+            "period",
+            self.period as f64,
+            "at most 1000000",
+            self.period <= MAX_PERIOD,
+        )
+    }
+}
+
+/// Online L-BFGS, one pass over the data per [`OnlineLbfgs::step`].
+///
+/// A batch costs two evaluations, both on the same instances, so that the change of the gradient tells of
+/// curvature and not of noise. After each pass the whole objective is evaluated once: losses are those of
+/// the weights, and the weights that count are those after the best pass.
+#[derive(Clone, Debug)]
+pub struct OnlineLbfgs {
+    options: OnlineLbfgsOptions,
+    status: Status,
+    started: bool,
+    last: Iteration,
+    walk: Walk,
+    history: History,
+    /// Halved after every pass that raised the loss.
+    pace: f64,
+    /// Batches seen.
+    batches: u64,
+    /// Batches in a row whose gradient was small.
+    small: usize,
+    start_loss: f64,
+    best: Vec<f64>,
+    best_loss: f64,
+    /// The best losses after the last `period` passes; that of pass k is at k modulo `period`.
+    past: Vec<f64>,
+    order: Vec<u32>,
+}
+
+impl OnlineLbfgs {
+    /// Starts at the weights `x`.
+    pub fn new(x: Vec<f64>, options: OnlineLbfgsOptions) -> Result<Self, OptimizeError> {
+        options.check()?;
+        let len = x.len();
+        let best = x.clone();
+        Ok(Self::with_history(
+            Walk::new(x, vec![0.0; len]),
+            best,
+            History::new(len, options.num_memories),
+            options,
+        ))
+    }
+
+    fn with_history(walk: Walk, best: Vec<f64>, history: History, options: OnlineLbfgsOptions) -> Self {
+        OnlineLbfgs {
+            options,
+            status: Status::Running,
+            started: false,
+            last: Iteration {
+                iteration: 0,
+                loss: f64::NAN,
+                gradient_norm: f64::NAN,
+                x_norm: f64::NAN,
+                active: 0,
+                step: 0.0,
+                evaluations: 0,
+            },
+            walk,
+            history,
+            pace: 1.0,
+            batches: 0,
+            small: 0,
+            start_loss: f64::NAN,
+            best,
+            best_loss: f64::NAN,
+            past: vec![0.0; options.period],
+            order: Vec::new(),
+        }
+    }
+
+    /// Where the run stands.
+    pub fn status(&self) -> Status {
+        self.status
+    }
+
+    /// The settings.
+    pub fn options(&self) -> &OnlineLbfgsOptions {
+        &self.options
+    }
+
+    /// Changes the number of passes after which to stop; a run that stopped for it may go on.
+    pub fn set_max_iterations(&mut self, max_iterations: Option<u64>) {
+        self.options.max_iterations = max_iterations;
+        let reached = self.max_iterations_reached();
+        match self.status {
+            Status::MaxIterations if !reached => self.status = Status::Running,
+            Status::Running if reached => self.status = Status::MaxIterations,
+            _ => {}
+        }
+    }
+
+    /// The weights after the best pass so far.
+    pub fn weights(&self) -> &[f64] {
+        &self.best
+    }
+
+    /// Ends the run and hands over the weights after the best pass.
+    pub fn into_weights(self) -> Vec<f64> {
+        self.best
+    }
+
+    /// The loss of [`OnlineLbfgs::weights`], not a number before the first step.
+    pub fn best_loss(&self) -> f64 {
+        self.best_loss
+    }
+
+    /// The last pass. Before the first it has the number 0 and describes the starting point, once that was
+    /// evaluated.
+    pub fn last(&self) -> &Iteration {
+        &self.last
+    }
+
+    /// Bytes of memory in use.
+    pub fn memory(&self) -> usize {
+        let numbers = (self.best.len() + self.past.len()) * size_of::<f64>();
+        self.walk.memory() + self.history.memory() + numbers + self.order.len() * size_of::<u32>()
+    }
+
+    /// Does one pass over the data; `None` when there is nothing left to do, for the reason that
+    /// [`OnlineLbfgs::status`] gives. A pass that diverges is reported too, with the loss that it ended with
+    /// (which need not be a finite number).
+    pub fn step<O: StochasticObjective + ?Sized>(
+        &mut self,
+        objective: &mut O,
+    ) -> Result<Option<Iteration>, OptimizeError> {
+        check_length(self.walk.x.len(), objective)?;
+        if !self.started {
+            self.start(objective)?;
+        }
+        if self.status != Status::Running {
+            return Ok(None);
+        }
+        self.last.iteration = self.last.iteration.saturating_add(1);
+        self.last.evaluations = 0;
+        let intact = self.pass(objective);
+        self.walk.turn();
+        self.evaluate(objective, 0.0, None);
+        self.status = self.judge(intact, objective.instances());
+        if self.status == Status::Diverged {
+            self.walk.x.copy_from_slice(&self.best);
+            self.walk.gradient.fill(0.0);
+            self.history.clear();
+        } else {
+            self.history.project(&self.walk.slope(0.0));
+        }
+        Ok(Some(self.last))
+    }
+
+    fn start<O: StochasticObjective + ?Sized>(&mut self, objective: &mut O) -> Result<(), OptimizeError> {
+        self.walk.turn();
+        self.evaluate(objective, 0.0, None);
+        let Iteration {
+            loss,
+            gradient_norm,
+            x_norm,
+            ..
+        } = self.last;
+        if !(loss.is_finite() && gradient_norm.is_finite() && x_norm.is_finite()) {
+            self.walk.turn();
+            return Err(OptimizeError::Start { loss, gradient_norm });
+        }
+        self.started = true;
+        self.start_loss = loss;
+        self.best_loss = loss;
+        if let Some(first) = self.past.first_mut() {
+            *first = loss;
+        }
+        if self.gradient_is_small() {
+            self.status = Status::GradientConverged;
+        } else if self.max_iterations_reached() {
+            self.status = Status::MaxIterations;
+        }
+        Ok(())
+    }
+
+    /// Visits all instances in batches; false when that led to numbers that are not finite.
+    fn pass<O: StochasticObjective + ?Sized>(&mut self, objective: &mut O) -> bool {
+        let instances = objective.instances();
+        let size = self
+            .options
+            .batch_size
+            .unwrap_or((instances / 50).max(20))
+            .clamp(1, instances.max(1));
+        let per_pass = instances.div_ceil(size) as f64;
+        let mut order = std::mem::take(&mut self.order);
+        shuffle(&mut order, instances, self.options.seed, self.last.iteration);
+        let intact = order.chunks(size).all(|batch| {
+            let share = batch.len() as f64 / instances as f64;
+            self.visit(objective, batch, share, per_pass)
+        });
+        self.order = order;
+        intact
+    }
+
+    /// One step, from one batch.
+    fn visit<O: StochasticObjective + ?Sized>(
+        &mut self,
+        objective: &mut O,
+        batch: &[u32],
+        share: f64,
+        per_pass: f64,
+    ) -> bool {
+        self.walk.turn();
+        let batch = Some((batch, share));
+        if !self.evaluate(objective, 0.0, batch) {
+            return false;
+        }
+        self.small = if self.gradient_is_small() {
+            self.small.saturating_add(1)
+        } else {
+            0
+        };
+        self.history.project(&self.walk.slope(0.0));
+        let scaling = Scaling::Mean {
+            first: self.options.first_step,
+        };
+        let (along, square) = self.history.direction(&mut self.walk, 0.0, scaling);
+        if !(along.is_finite() && square.is_finite()) {
+            return false;
+        }
+        let tau = self.options.tau * per_pass;
+        let step = self.pace * self.options.eta0 * tau / (tau + self.batches as f64);
+        self.walk.turn();
+        if !self.evaluate(objective, step, batch) {
+            return false;
+        }
+        self.history.store(&self.walk.change(self.options.lambda));
+        self.batches = self.batches.saturating_add(1);
+        true
+    }
+
+    /// Evaluates a batch with its share of the prior, or everything, at `previous_x` + `step`·`direction`;
+    /// false when the result is not finite.
+    fn evaluate<O: StochasticObjective + ?Sized>(
+        &mut self,
+        objective: &mut O,
+        step: f64,
+        batch: Option<(&[u32], f64)>,
+    ) -> bool {
+        let c2 = self.options.c2 * batch.map_or(1.0, |(_, share)| share);
+        let norms = self.walk.move_by(step, Prior { c1: 0.0, c2 });
+        let (x, gradient) = (&self.walk.x, &mut self.walk.gradient);
+        let likelihood = match batch {
+            Some((batch, _)) => objective.evaluate_batch(batch, x, gradient),
+            None => objective.evaluate(x, gradient),
+        };
+        let [_, square] = self.walk.steepness(0.0);
+        self.last.loss = likelihood + c2 * norms.square;
+        self.last.gradient_norm = square.sqrt();
+        self.last.x_norm = norms.square.sqrt();
+        self.last.active = norms.active;
+        self.last.evaluations = self.last.evaluations.saturating_add(1);
+        if step != 0.0 {
+            self.last.step = step;
+        }
+        self.last.loss.is_finite() && square.is_finite()
+    }
+
+    /// Keeps the best weights and tests for convergence, after the whole objective was evaluated.
+    fn judge(&mut self, intact: bool, instances: usize) -> Status {
+        let Iteration { iteration, loss, .. } = self.last;
+        let bound = EXPLOSION * (self.start_loss.abs() + instances as f64);
+        let finite = intact && loss.is_finite() && self.last.gradient_norm.is_finite();
+        let exploded = !finite || loss - self.start_loss > bound;
+        if exploded {
+            return Status::Diverged;
+        }
+        if loss <= self.best_loss {
+            self.best_loss = loss;
+            self.best.copy_from_slice(&self.walk.x);
+        } else {
+            self.pace = (0.5 * self.pace).max(f64::MIN_POSITIVE);
+        }
+        let mut improved = true;
+        if self.options.period > 0 {
+            let place = (iteration % self.options.period as u64) as usize;
+            let gain = self.past[place] - self.best_loss;
+            improved =
+                iteration < self.options.period as u64 || gain >= self.options.delta * self.best_loss.abs();
+            self.past[place] = self.best_loss;
+        }
+        if self.gradient_is_small() || self.small >= self.options.small_batches {
+            Status::GradientConverged
+        } else if !improved {
+            Status::LossConverged
+        } else if self.max_iterations_reached() {
+            Status::MaxIterations
+        } else {
+            Status::Running
+        }
+    }
+
+    fn gradient_is_small(&self) -> bool {
+        let bound = self.options.epsilon * self.last.x_norm.max(1.0);
+        self.last.gradient_norm < bound || self.last.gradient_norm == 0.0
+    }
+
+    fn max_iterations_reached(&self) -> bool {
+        self.options
+            .max_iterations
+            .is_some_and(|max| self.last.iteration >= max)
+    }
+
+    /// Everything that is needed to go on exactly from here, as bytes.
+    pub fn save(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        // Writing into memory does not fail.
+        let _ = self.write(&mut bytes);
+        bytes
+    }
+
+    /// Writes what [`OnlineLbfgs::save`] returns.
+    pub fn write<W: Write>(&self, writer: W) -> io::Result<()> {
+        let mut writer = Writer::start(writer, KIND)?;
+        let o = &self.options;
+        writer.f64s(&[o.c2, o.eta0, o.tau, o.lambda, o.first_step, o.epsilon, o.delta])?;
+        writer.option(o.batch_size.map(|size| size as u64))?;
+        writer.option(o.max_iterations)?;
+        writer.usize(o.small_batches)?;
+        writer.usize(o.period)?;
+        writer.u64(o.seed)?;
+        writer.status(self.status)?;
+        writer.flag(self.started)?;
+        writer.iteration(&self.last)?;
+        writer.u64(self.batches)?;
+        writer.usize(self.small)?;
+        writer.f64s(&[self.pace, self.start_loss, self.best_loss])?;
+        writer.f64s(&self.past)?;
+        writer.usize(self.walk.x.len())?;
+        writer.f64s(&self.walk.x)?;
+        writer.f64s(&self.walk.gradient)?;
+        writer.f64s(&self.best)?;
+        self.history.write(&mut writer)?;
+        writer.finish()
+    }
+
+    /// Goes on where [`OnlineLbfgs::save`] was called: the same objective gives the same weights, bit by bit.
+    pub fn restore(bytes: &[u8]) -> Result<Self, OptimizeError> {
+        let mut reader = Reader::start(bytes, KIND)?;
+        let mut next = || reader.f64();
+        let (c2, eta0, tau, lambda) = (next()?, next()?, next()?, next()?);
+        let (first_step, epsilon, delta) = (next()?, next()?, next()?);
+        let batch_size = reader.option()?.map(usize::try_from).transpose();
+        let batch_size = batch_size.map_err(|_| OptimizeError::Damaged("a count is too large"))?;
+        let max_iterations = reader.option()?;
+        let small_batches = reader.usize()?;
+        let period = reader.count(8)?;
+        let seed = reader.u64()?;
+        let status = reader.status()?;
+        let started = reader.flag()?;
+        let last = reader.iteration()?;
+        let batches = reader.u64()?;
+        let small = reader.usize()?;
+        let (pace, start_loss, best_loss) = (reader.f64()?, reader.f64()?, reader.f64()?);
+        let past = reader.finite_f64s(period)?;
+        let len = reader.count(24)?;
+        let walk = Walk::new(reader.finite_f64s(len)?, reader.finite_f64s(len)?);
+        let best = reader.finite_f64s(len)?;
+        let history = History::read(&mut reader, len)?;
+        reader.finish()?;
+        let options = OnlineLbfgsOptions {
+            c2,
+            num_memories: history.memories(),
+            batch_size,
+            eta0,
+            tau,
+            lambda,
+            first_step,
+            epsilon,
+            small_batches,
+            period,
+            delta,
+            max_iterations,
+            seed,
+        };
+        options.check()?;
+        let finite = !started || (start_loss.is_finite() && best_loss.is_finite());
+        if !finite || !(pace > 0.0 && pace <= 1.0) {
+            return Err(OptimizeError::Damaged("a number is out of range"));
+        }
+        let fresh = Self::with_history(walk, best, history, options);
+        Ok(OnlineLbfgs {
+            status,
+            started,
+            last,
+            batches,
+            small,
+            pace,
+            start_loss,
+            best_loss,
+            past,
+            ..fresh
+        })
+    }
+}
+
+/// Sets `order` to a permutation of the instances that depends on the seed and the pass alone.
+fn shuffle(order: &mut Vec<u32>, instances: usize, seed: u64, pass: u64) {
+    order.clear();
+    order.extend(0..instances as u32);
+    let mut state = seed ^ pass.wrapping_mul(0xD6E8_FEB8_6659_FD93);
+    for last in (1..order.len()).rev() {
+        // SplitMix64 (Steele, Lea & Flood 2014), mapped to 0..=last by multiplication.
+        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut bits = state;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        bits ^= bits >> 31;
+        let other = (u128::from(bits) * (last as u128 + 1)) >> 64;
+        order.swap(last, other as usize);
+    }
+}

@@ -1,0 +1,203 @@
+//! [`Walk`]: the vectors of an optimiser that moves from point to point, and the passes over them.
+//!
+//! Every pass works on chunks of a fixed size, and sums of chunks are added in order: the result is the same
+//! for any number of threads.
+
+use super::Prior;
+use super::vector::{Change, dots, move_along, norms, pseudo_gradient, pseudo_gradients};
+use rayon::prelude::*;
+use std::mem::swap;
+use std::ops::Range;
+
+/// Weights per chunk: the unit of work and of summation. The chunks of one stored pair, the gradient and the
+/// newest change fit the fast caches together.
+pub(super) const CHUNK: usize = 2048;
+/// Chunks that one thread should at least take.
+pub(super) const GRAIN: usize = 4;
+
+/// Number of chunks of a vector.
+pub(super) fn chunks(len: usize) -> usize {
+    len.div_ceil(CHUNK)
+}
+
+/// The weights of a chunk.
+pub(super) fn chunk_range(index: usize, len: usize) -> Range<usize> {
+    index * CHUNK..len.min((index + 1) * CHUNK)
+}
+
+/// Adds the rows of `partial` in order.
+pub(super) fn sum_chunks(partial: &[f64], total: &mut [f64]) {
+    total.fill(0.0);
+    for row in partial.chunks_exact(total.len()) {
+        for (total, part) in total.iter_mut().zip(row) {
+            *total += part;
+        }
+    }
+}
+
+/// The gradient, or with an L1 term the pseudo-gradient of OWL-QN.
+pub(super) struct Slope<'a> {
+    pub(super) x: &'a [f64],
+    pub(super) gradient: &'a [f64],
+    pub(super) c1: f64,
+}
+
+impl<'a> Slope<'a> {
+    /// The part that belongs to a range of at most `CHUNK` weights.
+    pub(super) fn part<'b>(&self, range: Range<usize>, scratch: &'b mut [f64; CHUNK]) -> &'b [f64]
+    where
+        'a: 'b,
+    {
+        let gradient = &self.gradient[range.clone()];
+        if self.c1 == 0.0 {
+            return gradient;
+        }
+        let scratch = &mut scratch[..range.len()];
+        pseudo_gradients(scratch, &self.x[range], gradient, self.c1);
+        scratch
+    }
+}
+
+/// What [`Walk::move_by`] knows about the new point.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Norms {
+    /// ‖x‖²
+    pub(super) square: f64,
+    /// Σ|x|
+    pub(super) absolute: f64,
+    /// Number of weights that are not zero.
+    pub(super) active: usize,
+    /// With an L1 term: product of the step that was taken and the pseudo-gradient at its start.
+    pub(super) along: f64,
+}
+
+/// The current point, the point before it and the direction between them.
+#[derive(Clone, Debug)]
+pub(super) struct Walk {
+    pub(super) x: Vec<f64>,
+    pub(super) gradient: Vec<f64>,
+    pub(super) previous_x: Vec<f64>,
+    pub(super) previous_gradient: Vec<f64>,
+    pub(super) direction: Vec<f64>,
+    partial: Vec<f64>,
+}
+
+impl Walk {
+    pub(super) fn new(x: Vec<f64>, gradient: Vec<f64>) -> Self {
+        let len = x.len();
+        Walk {
+            x,
+            gradient,
+            previous_x: vec![0.0; len],
+            previous_gradient: vec![0.0; len],
+            direction: vec![0.0; len],
+            partial: vec![0.0; 4 * chunks(len)],
+        }
+    }
+
+    /// Exchanges the current point and the one before it.
+    pub(super) fn turn(&mut self) {
+        swap(&mut self.x, &mut self.previous_x);
+        swap(&mut self.gradient, &mut self.previous_gradient);
+    }
+
+    /// The (pseudo-)gradient at the current point.
+    pub(super) fn slope(&self, c1: f64) -> Slope<'_> {
+        Slope {
+            x: &self.x,
+            gradient: &self.gradient,
+            c1,
+        }
+    }
+
+    /// What changed from the point before to the current one.
+    pub(super) fn change(&self, lambda: f64) -> Change<'_> {
+        Change {
+            to: &self.x,
+            from: &self.previous_x,
+            gradient_to: &self.gradient,
+            gradient_from: &self.previous_gradient,
+            lambda,
+        }
+    }
+
+    /// Sets x to `previous_x` + `step`·`direction`, with an L1 term projected onto the orthant of
+    /// `previous_x` (Andrew & Gao 2007, section 3.2), and the gradient to that of c2·‖x‖².
+    pub(super) fn move_by(&mut self, step: f64, prior: Prior) -> Norms {
+        let Prior { c1, c2 } = prior;
+        let to = self
+            .x
+            .par_chunks_mut(CHUNK)
+            .zip(self.gradient.par_chunks_mut(CHUNK));
+        let from = self
+            .previous_x
+            .par_chunks(CHUNK)
+            .zip(self.previous_gradient.par_chunks(CHUNK));
+        let direction = self.direction.par_chunks(CHUNK);
+        let sums = self.partial.par_chunks_mut(4);
+        let work = to.zip(from).zip(direction).zip(sums).with_min_len(GRAIN);
+        work.for_each(|((((x, gradient), (from, slope)), direction), sums)| {
+            move_along(x, gradient, from, direction, step, c2);
+            let along = if c1 > 0.0 {
+                project(x, gradient, from, slope, c1)
+            } else {
+                0.0
+            };
+            let [square, absolute, active] = norms(x);
+            sums.copy_from_slice(&[square, absolute, active, along]);
+        });
+        let mut total = [0.0; 4];
+        sum_chunks(&self.partial, &mut total);
+        let [square, absolute, active, along] = total;
+        Norms {
+            square,
+            absolute,
+            active: active as usize,
+            along,
+        }
+    }
+
+    /// Product of direction and (pseudo-)gradient, and the squared norm of the (pseudo-)gradient.
+    pub(super) fn steepness(&mut self, c1: f64) -> [f64; 2] {
+        let slope = Slope {
+            x: &self.x,
+            gradient: &self.gradient,
+            c1,
+        };
+        let work = self
+            .direction
+            .par_chunks(CHUNK)
+            .zip(self.partial.par_chunks_mut(4));
+        work.with_min_len(GRAIN)
+            .enumerate()
+            .for_each(|(index, (direction, sums))| {
+                let mut scratch = [0.0; CHUNK];
+                let start = index * CHUNK;
+                let gradient = slope.part(start..start + direction.len(), &mut scratch);
+                [sums[0], sums[1]] = dots(gradient, direction, gradient);
+            });
+        let mut total = [0.0; 4];
+        sum_chunks(&self.partial, &mut total);
+        [total[0], total[1]]
+    }
+
+    /// Bytes of memory in use.
+    pub(super) fn memory(&self) -> usize {
+        (5 * self.x.len() + self.partial.len()) * size_of::<f64>()
+    }
+}
+
+/// Sets weights that left the orthant of `from` to zero, with their share of the gradient of the prior, and
+/// returns the product of the remaining step with the pseudo-gradient at `from`.
+///
+/// Where `from` is zero, the direction already points into the right orthant.
+fn project(x: &mut [f64], gradient: &mut [f64], from: &[f64], slope: &[f64], c1: f64) -> f64 {
+    let mut along = 0.0;
+    for (((x, gradient), &from), &slope) in x.iter_mut().zip(gradient).zip(from).zip(slope) {
+        if *x * from < 0.0 {
+            (*x, *gradient) = (0.0, 0.0);
+        }
+        along += pseudo_gradient(from, slope, c1) * (*x - from);
+    }
+    along
+}
