@@ -1,9 +1,10 @@
 //! Exact conditional random fields on sequences.
 
 pub mod automaton;
-pub mod inference;
 pub mod features;
+pub mod inference;
 pub mod structure;
+pub mod train;
 pub mod tuples;
 
 pub use automaton::{Arc, Automaton};

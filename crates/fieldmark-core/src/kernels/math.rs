@@ -48,23 +48,39 @@ const INVERSE_FACTORIAL: [f64; 14] = {
 /// normal number rather than 0.
 #[inline(always)]
 pub fn exp<T: Real, S: Simd<T>>(simd: S, x: S::V) -> S::V {
+    // Macros instead of closures: a closure would be compiled without the caller's instruction set.
     let constants = if T::LANES == 4 { F64 } else { F32 };
-    let number = |value: f64| simd.splat(T::from_f64(value));
-    let x = simd.min(simd.max(x, number(constants.lowest)), number(constants.highest));
-    let round = number(constants.round);
-    let n = simd.sub(simd.mul_add(x, number(std::f64::consts::LOG2_E), round), round);
-    let r = simd.mul_add(n, number(-constants.ln2[0]), x);
-    let r = simd.mul_add(n, number(-constants.ln2[1]), r);
+    macro_rules! number {
+        ($value:expr) => {
+            simd.splat(T::from_f64($value))
+        };
+    }
+    let x = simd.min(simd.max(x, number!(constants.lowest)), number!(constants.highest));
+    let round = number!(constants.round);
+    let n = simd.sub(simd.mul_add(x, number!(std::f64::consts::LOG2_E), round), round);
+    let r = simd.mul_add(n, number!(-constants.ln2[0]), x);
+    let r = simd.mul_add(n, number!(-constants.ln2[1]), r);
     // Estrin's scheme shortens the chain of dependent operations to a third of Horner's.
-    let c = |k: usize| number(INVERSE_FACTORIAL[k]);
-    let pair = |k: usize| simd.mul_add(c(k + 1), r, c(k));
     let r2 = simd.mul(r, r);
     let r4 = simd.mul(r2, r2);
-    let quad = |k: usize| simd.mul_add(pair(k + 2), r2, pair(k));
-    let low = simd.mul_add(quad(4), r4, quad(0));
+    macro_rules! pair {
+        ($k:expr) => {
+            simd.mul_add(
+                number!(INVERSE_FACTORIAL[$k + 1]),
+                r,
+                number!(INVERSE_FACTORIAL[$k]),
+            )
+        };
+    }
+    macro_rules! quad {
+        ($k:expr) => {
+            simd.mul_add(pair!($k + 2), r2, pair!($k))
+        };
+    }
+    let low = simd.mul_add(quad!(4), r4, quad!(0));
     let polynomial = if constants.degree > 7 {
         let r8 = simd.mul(r4, r4);
-        let high = simd.mul_add(c(12), r4, quad(8));
+        let high = simd.mul_add(number!(INVERSE_FACTORIAL[12]), r4, quad!(8));
         simd.mul_add(high, r8, low)
     } else {
         low

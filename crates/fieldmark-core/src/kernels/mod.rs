@@ -31,4 +31,4 @@ mod simd;
 
 pub use math::{exp, exp_in_place};
 pub use real::Real;
-pub use simd::{Dispatch, Kernel, Plain, Simd, dispatch, dispatch_plain};
+pub use simd::{Dispatch, Kernel, Plain, Simd, dispatch, dispatch_plain, load_vectors, store_vectors};

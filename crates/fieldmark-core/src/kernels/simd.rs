@@ -43,7 +43,30 @@ pub trait Simd<T: Real>: Copy + Send + Sync {
     fn prefetch(self, slice: &[T], index: usize);
 }
 
-/// Code to be run with the best instruction set. `run` and what it calls must be `#[inline(always)]`.
+/// The first `N` vectors of a slice.
+#[inline(always)]
+pub fn load_vectors<T: Real, S: Simd<T>, const N: usize>(simd: S, from: &[T]) -> [S::V; N] {
+    let from = &from[..N * T::LANES];
+    let mut vectors = [simd.splat(T::ZERO); N];
+    for (vector, from) in vectors.iter_mut().zip(from.chunks_exact(T::LANES)) {
+        *vector = simd.load(from);
+    }
+    vectors
+}
+
+/// Writes the first `N` vectors of a slice.
+#[inline(always)]
+pub fn store_vectors<T: Real, S: Simd<T>, const N: usize>(simd: S, vectors: [S::V; N], to: &mut [T]) {
+    let to = &mut to[..N * T::LANES];
+    for (vector, to) in vectors.iter().zip(to.chunks_exact_mut(T::LANES)) {
+        simd.store(*vector, to);
+    }
+}
+
+/// Code to be run with the best instruction set.
+///
+/// `run` and what it calls must be `#[inline(always)]`: only what is inlined into the caller is compiled for the
+/// instruction set. Closures and `std::array::from_fn` are not.
 pub trait Kernel<T: Real> {
     /// What it computes.
     type Output;

@@ -1,0 +1,549 @@
+//! [`Block`]: the weights of one feature table in the layout that training computes in.
+//!
+//! An observation that has a weight with many of the columns becomes a *dense row*: one cell for every column,
+//! added as vectors. The few cells of a dense row that belong to no feature are *holes*; their gradient is
+//! set to zero, so they stay zero. An observation with few weights keeps just these, as *sparse cells*.
+//! Positions are spelled out as lists of dense rows and sparse cells, so that the inner loops follow no
+//! indices. Both lists are sorted by cell: a contiguous range of cells (a *part*) is then a contiguous range of
+//! each list, and threads that own different parts add to the gradient without meeting.
+
+use crate::features::FeatureTable;
+use fieldmark_core::Observations;
+use fieldmark_core::kernels::{Real, Simd, load_vectors, store_vectors};
+use std::ops::Range;
+
+/// A column number, as narrow as the table allows.
+pub(crate) trait Column: Copy + Send + Sync + 'static {
+    fn new(column: u32) -> Self;
+    fn index(self) -> usize;
+}
+
+impl Column for u16 {
+    fn new(column: u32) -> Self {
+        column as u16
+    }
+    #[inline(always)]
+    fn index(self) -> usize {
+        usize::from(self)
+    }
+}
+
+impl Column for u32 {
+    fn new(column: u32) -> Self {
+        column
+    }
+    #[inline(always)]
+    fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// One entry of a position's list: where its weights are, and the value of the observation.
+struct Entries {
+    cells: Vec<u32>,
+    /// Parallel to `cells`, or empty when every value is 1.
+    values: Vec<f32>,
+    /// `parts + 1` borders for each position (the last of one is the first of the next).
+    offsets: Vec<u32>,
+}
+
+impl Entries {
+    #[inline(always)]
+    fn range(&self, position: usize, parts: usize, part: Range<usize>) -> Range<usize> {
+        let base = position * parts;
+        self.offsets[base + part.start] as usize..self.offsets[base + part.end] as usize
+    }
+
+    /// As many entries as `range` has, some way behind it: what later positions will need.
+    #[inline(always)]
+    fn ahead(&self, range: &Range<usize>) -> &[u32] {
+        let start = (range.start + PREFETCH_DISTANCE).min(self.cells.len());
+        let end = (range.end + PREFETCH_DISTANCE).min(self.cells.len());
+        &self.cells[start..end]
+    }
+}
+
+pub(crate) struct Block<C> {
+    width: usize,
+    /// First cell of each observation's weights.
+    row_cells: Vec<u32>,
+    /// Cells below are dense rows, cells from here on sparse. Numbered from 0 within the block.
+    dense_cells: usize,
+    cells: usize,
+    holes: Vec<u32>,
+    dense: Entries,
+    sparse: Entries,
+    sparse_columns: Vec<C>,
+    parts: usize,
+    /// Borders of the parts among dense cells and among sparse cells.
+    dense_borders: Vec<usize>,
+    sparse_borders: Vec<usize>,
+}
+
+/// An observation becomes a dense row when it has weights with at least one in this many columns.
+const DENSE_SHARE: usize = 4;
+
+/// Entries between a weight's prefetch and its use.
+const PREFETCH_DISTANCE: usize = 64;
+
+/// The cells of one part of a gradient.
+pub(crate) struct Part<'a, T> {
+    dense: &'a mut [T],
+    dense_start: usize,
+    sparse: &'a mut [T],
+    sparse_start: usize,
+}
+
+impl<C: Column> Block<C> {
+    /// Lays out `table` for the positions of `observations`, in `parts` parts of about equal work.
+    pub(crate) fn new(
+        table: &FeatureTable,
+        width: usize,
+        observations: &Observations,
+        positions: usize,
+        parts: usize,
+    ) -> Self {
+        let is_dense =
+            |row: u32| table.columns(row).len() * DENSE_SHARE >= width && !table.columns(row).is_empty();
+        let dense_cells = (0..table.rows() as u32).filter(|&row| is_dense(row)).count() * width;
+        // Weights that are used often lie together, so that they stay in the cache.
+        let mut touches = vec![0u32; table.rows()];
+        for &id in observations.all_ids() {
+            touches[id as usize] += 1;
+        }
+        let mut order: Vec<u32> = (0..table.rows() as u32).collect();
+        order.sort_by_key(|&row| std::cmp::Reverse(touches[row as usize]));
+        let mut row_cells = vec![0; table.rows()];
+        let mut holes = Vec::new();
+        let (mut next_dense, mut next_sparse) = (0, dense_cells);
+        for &row in &order {
+            if is_dense(row) {
+                row_cells[row as usize] = next_dense as u32;
+                let mut columns = table.columns(row).iter().copied().peekable();
+                for column in 0..width as u32 {
+                    if columns.next_if_eq(&column).is_none() {
+                        holes.push(next_dense as u32 + column);
+                    }
+                }
+                next_dense += width;
+            } else {
+                row_cells[row as usize] = next_sparse as u32;
+                next_sparse += table.columns(row).len();
+            }
+        }
+        let mut block = Self {
+            width,
+            row_cells,
+            dense_cells,
+            cells: next_sparse,
+            holes,
+            dense: Entries {
+                cells: Vec::new(),
+                values: Vec::new(),
+                offsets: Vec::new(),
+            },
+            sparse: Entries {
+                cells: Vec::new(),
+                values: Vec::new(),
+                offsets: Vec::new(),
+            },
+            sparse_columns: Vec::new(),
+            parts,
+            dense_borders: Vec::new(),
+            sparse_borders: Vec::new(),
+        };
+        block.set_borders(table, &order, &touches);
+        block.list_positions(table, observations, positions);
+        block
+    }
+
+    /// Splits the cells so that each part is touched about equally often.
+    fn set_borders(&mut self, table: &FeatureTable, order: &[u32], touches: &[u32]) {
+        let borders = |dense: bool, end: usize| -> Vec<usize> {
+            let work = |row: u32| u64::from(touches[row as usize]) * table.columns(row).len() as u64;
+            let chosen = order.iter().copied().filter(|&row| {
+                let cell = self.row_cells[row as usize] as usize;
+                !table.columns(row).is_empty() && (cell < self.dense_cells) == dense
+            });
+            let total: u64 = chosen.clone().map(work).sum();
+            let mut borders = vec![if dense { 0 } else { self.dense_cells }];
+            let mut done = 0;
+            for row in chosen {
+                if done * self.parts as u64 >= total * borders.len() as u64 && borders.len() < self.parts {
+                    borders.push(self.row_cells[row as usize] as usize);
+                }
+                done += work(row);
+            }
+            borders.resize(self.parts, end);
+            borders.push(end);
+            borders
+        };
+        let (dense, sparse) = (borders(true, self.dense_cells), borders(false, self.cells));
+        (self.dense_borders, self.sparse_borders) = (dense, sparse);
+    }
+
+    fn list_positions(&mut self, table: &FeatureTable, observations: &Observations, positions: usize) {
+        let ones = observations.all_ones();
+        let mut dense: Vec<(u32, f32)> = Vec::new();
+        let mut sparse: Vec<(u32, f32, u32)> = Vec::new();
+        // Counted first, so that the lists are allocated once.
+        let (mut dense_total, mut sparse_total) = (0, 0);
+        for &id in observations.all_ids() {
+            let features = table.columns(id).len();
+            if (self.row_cells[id as usize] as usize) < self.dense_cells && features > 0 {
+                dense_total += 1;
+            } else {
+                sparse_total += features;
+            }
+        }
+        self.dense.cells.reserve_exact(dense_total);
+        self.sparse.cells.reserve_exact(sparse_total);
+        self.sparse_columns.reserve_exact(sparse_total);
+        if !ones {
+            self.dense.values.reserve_exact(dense_total);
+            self.sparse.values.reserve_exact(sparse_total);
+        }
+        self.dense.offsets.reserve_exact(positions * self.parts + 1);
+        self.sparse.offsets.reserve_exact(positions * self.parts + 1);
+        self.dense.offsets.push(0);
+        self.sparse.offsets.push(0);
+        for position in 0..positions {
+            dense.clear();
+            sparse.clear();
+            for (id, value) in observations.iter(position) {
+                let columns = table.columns(id);
+                let cell = self.row_cells[id as usize];
+                if columns.is_empty() {
+                } else if (cell as usize) < self.dense_cells {
+                    dense.push((cell, value));
+                } else {
+                    let cells = columns.iter().zip(cell..);
+                    sparse.extend(cells.map(|(&column, cell)| (cell, value, column)));
+                }
+            }
+            dense.sort_unstable_by_key(|entry| entry.0);
+            sparse.sort_unstable_by_key(|entry| entry.0);
+            for part in 0..self.parts {
+                let place = dense.partition_point(|entry| (entry.0 as usize) < self.dense_borders[part + 1]);
+                self.dense.offsets.push((self.dense.cells.len() + place) as u32);
+                let place =
+                    sparse.partition_point(|entry| (entry.0 as usize) < self.sparse_borders[part + 1]);
+                self.sparse.offsets.push((self.sparse.cells.len() + place) as u32);
+            }
+            self.dense.cells.extend(dense.iter().map(|entry| entry.0));
+            self.sparse.cells.extend(sparse.iter().map(|entry| entry.0));
+            self.sparse_columns
+                .extend(sparse.iter().map(|entry| C::new(entry.2)));
+            if !ones {
+                self.dense.values.extend(dense.iter().map(|entry| entry.1));
+                self.sparse.values.extend(sparse.iter().map(|entry| entry.1));
+            }
+        }
+    }
+
+    /// Number of cells, holes included.
+    pub(crate) fn cells(&self) -> usize {
+        self.cells
+    }
+
+    /// Cells that belong to no feature.
+    pub(crate) fn holes(&self) -> &[u32] {
+        &self.holes
+    }
+
+    /// Calls `visit` with every feature and its cell, in the order of features.
+    pub(crate) fn for_each_cell(&self, table: &FeatureTable, mut visit: impl FnMut(usize, usize)) {
+        for row in 0..table.rows() as u32 {
+            let first = self.row_cells[row as usize] as usize;
+            let dense = first < self.dense_cells;
+            for (place, feature) in table.features(row).enumerate() {
+                let column = table.columns(row)[place] as usize;
+                visit(feature, first + if dense { column } else { place });
+            }
+        }
+    }
+
+    /// Splits the block's cells of a gradient among the parts.
+    pub(crate) fn split<'a, T>(&self, gradient: &'a mut [T]) -> Vec<Part<'a, T>> {
+        let (mut dense, mut sparse) = gradient[..self.cells].split_at_mut(self.dense_cells);
+        let mut parts = Vec::with_capacity(self.parts);
+        for part in 0..self.parts {
+            let (dense_start, sparse_start) = (self.dense_borders[part], self.sparse_borders[part]);
+            let (own_dense, rest) = dense.split_at_mut(self.dense_borders[part + 1] - dense_start);
+            dense = rest;
+            let (own_sparse, rest) = sparse.split_at_mut(self.sparse_borders[part + 1] - sparse_start);
+            sparse = rest;
+            parts.push(Part {
+                dense: own_dense,
+                dense_start,
+                sparse: own_sparse,
+                sparse_start,
+            });
+        }
+        parts
+    }
+
+    /// `split` into a single part, whatever the number of parts.
+    pub(crate) fn whole<'a, T>(&self, gradient: &'a mut [T]) -> Part<'a, T> {
+        let (dense, sparse) = gradient[..self.cells].split_at_mut(self.dense_cells);
+        Part {
+            dense,
+            dense_start: 0,
+            sparse,
+            sparse_start: self.dense_cells,
+        }
+    }
+
+    /// Sets `rows` (one of `stride` lanes for each position) to the scores of the columns.
+    ///
+    /// `weights` are the block's cells followed by at least one vector of anything: the last vector of a dense
+    /// row may reach beyond it. Lanes beyond the width repeat the first column's score. `initial` has `stride`
+    /// lanes.
+    #[inline(always)]
+    pub(crate) fn score<T: Real, S: Simd<T>>(
+        &self,
+        simd: S,
+        weights: &[T],
+        positions: Range<usize>,
+        initial: &[T],
+        rows: &mut [T],
+    ) {
+        match initial.len() / T::LANES {
+            1 => self.score_rows::<T, S, 1>(simd, weights, positions, initial, rows),
+            2 => self.score_rows::<T, S, 2>(simd, weights, positions, initial, rows),
+            3 => self.score_rows::<T, S, 3>(simd, weights, positions, initial, rows),
+            4 => self.score_rows::<T, S, 4>(simd, weights, positions, initial, rows),
+            5 => self.score_rows::<T, S, 5>(simd, weights, positions, initial, rows),
+            6 => self.score_rows::<T, S, 6>(simd, weights, positions, initial, rows),
+            7 => self.score_rows::<T, S, 7>(simd, weights, positions, initial, rows),
+            8 => self.score_rows::<T, S, 8>(simd, weights, positions, initial, rows),
+            _ => self.score_wide_rows(simd, weights, positions, initial, rows),
+        }
+    }
+
+    #[inline(always)]
+    fn score_rows<T: Real, S: Simd<T>, const N: usize>(
+        &self,
+        simd: S,
+        weights: &[T],
+        positions: Range<usize>,
+        initial: &[T],
+        rows: &mut [T],
+    ) {
+        let stride = N * T::LANES;
+        let initial: [S::V; N] = load_vectors(simd, initial);
+        for (position, row) in positions.zip(rows.chunks_exact_mut(stride)) {
+            let range = self.dense.range(position, self.parts, 0..self.parts);
+            let mut sum = initial;
+            if self.dense.values.is_empty() {
+                for &cell in &self.dense.cells[range] {
+                    let row = &weights[cell as usize..][..N * T::LANES];
+                    for v in 0..N {
+                        sum[v] = simd.add(sum[v], simd.load(&row[v * T::LANES..]));
+                    }
+                }
+            } else {
+                for (&cell, &value) in self.dense.cells[range.clone()]
+                    .iter()
+                    .zip(&self.dense.values[range])
+                {
+                    let row = &weights[cell as usize..][..N * T::LANES];
+                    let value = simd.splat(T::from_f32(value));
+                    for v in 0..N {
+                        sum[v] = simd.mul_add(value, simd.load(&row[v * T::LANES..]), sum[v]);
+                    }
+                }
+            }
+            store_vectors(simd, sum, row);
+            self.score_sparse(simd, weights, position, row);
+        }
+    }
+
+    #[inline(always)]
+    fn score_wide_rows<T: Real, S: Simd<T>>(
+        &self,
+        simd: S,
+        weights: &[T],
+        positions: Range<usize>,
+        initial: &[T],
+        rows: &mut [T],
+    ) {
+        for (position, row) in positions.zip(rows.chunks_exact_mut(initial.len())) {
+            row.copy_from_slice(initial);
+            let range = self.dense.range(position, self.parts, 0..self.parts);
+            for entry in range {
+                let value = simd.splat(T::from_f32(self.dense.values.get(entry).copied().unwrap_or(1.0)));
+                let source = &weights[self.dense.cells[entry] as usize..][..row.len()];
+                for (to, from) in row.chunks_exact_mut(T::LANES).zip(source.chunks_exact(T::LANES)) {
+                    let sum = simd.mul_add(value, simd.load(from), simd.load(to));
+                    simd.store(sum, to);
+                }
+            }
+            self.score_sparse(simd, weights, position, row);
+        }
+    }
+
+    #[inline(always)]
+    fn score_sparse<T: Real, S: Simd<T>>(&self, simd: S, weights: &[T], position: usize, row: &mut [T]) {
+        let range = self.sparse.range(position, self.parts, 0..self.parts);
+        for &cell in self.sparse.ahead(&range) {
+            simd.prefetch(weights, cell as usize);
+        }
+        let cells = &self.sparse.cells[range.clone()];
+        let columns = &self.sparse_columns[range.clone()];
+        if self.sparse.values.is_empty() {
+            for (&cell, &column) in cells.iter().zip(columns) {
+                row[column.index()] += weights[cell as usize];
+            }
+        } else {
+            for ((&cell, &column), &value) in cells.iter().zip(columns).zip(&self.sparse.values[range]) {
+                row[column.index()] += T::from_f32(value) * weights[cell as usize];
+            }
+        }
+        let first = row[0];
+        row[self.width..].fill(first);
+    }
+
+    /// Adds to the cells of one part, for each position, the position's row times the observation's value.
+    ///
+    /// `part` is the number of the part, or `None` for the whole block.
+    #[inline(always)]
+    pub(crate) fn scatter<T: Real, S: Simd<T>>(
+        &self,
+        simd: S,
+        part: Option<usize>,
+        target: &mut Part<'_, T>,
+        positions: Range<usize>,
+        rows: &[T],
+        stride: usize,
+    ) {
+        match stride / T::LANES {
+            1 => self.scatter_rows::<T, S, 1>(simd, part, target, positions, rows),
+            2 => self.scatter_rows::<T, S, 2>(simd, part, target, positions, rows),
+            3 => self.scatter_rows::<T, S, 3>(simd, part, target, positions, rows),
+            4 => self.scatter_rows::<T, S, 4>(simd, part, target, positions, rows),
+            5 => self.scatter_rows::<T, S, 5>(simd, part, target, positions, rows),
+            6 => self.scatter_rows::<T, S, 6>(simd, part, target, positions, rows),
+            7 => self.scatter_rows::<T, S, 7>(simd, part, target, positions, rows),
+            8 => self.scatter_rows::<T, S, 8>(simd, part, target, positions, rows),
+            _ => self.scatter_wide_rows(simd, part, target, positions, rows, stride),
+        }
+    }
+
+    fn part_range(&self, part: Option<usize>) -> Range<usize> {
+        part.map_or(0..self.parts, |part| part..part + 1)
+    }
+
+    #[inline(always)]
+    fn scatter_rows<T: Real, S: Simd<T>, const N: usize>(
+        &self,
+        simd: S,
+        part: Option<usize>,
+        target: &mut Part<'_, T>,
+        positions: Range<usize>,
+        rows: &[T],
+    ) {
+        let part = self.part_range(part);
+        let full = self.width / T::LANES;
+        for (position, row) in positions.zip(rows.chunks_exact(N * T::LANES)) {
+            let range = self.dense.range(position, self.parts, part.clone());
+            let vectors: [S::V; N] = load_vectors(simd, row);
+            let tail = &row[full * T::LANES..self.width];
+            for entry in range {
+                let cell = self.dense.cells[entry] as usize - target.dense_start;
+                let cells = &mut target.dense[cell..cell + self.width];
+                let (whole, rest) = cells.split_at_mut(full * T::LANES);
+                if self.dense.values.is_empty() {
+                    for (v, cells) in whole.chunks_exact_mut(T::LANES).enumerate() {
+                        simd.store(simd.add(simd.load(cells), vectors[v % N]), cells);
+                    }
+                    for (cell, &add) in rest.iter_mut().zip(tail) {
+                        *cell += add;
+                    }
+                } else {
+                    let value = T::from_f32(self.dense.values[entry]);
+                    for (v, cells) in whole.chunks_exact_mut(T::LANES).enumerate() {
+                        simd.store(
+                            simd.mul_add(simd.splat(value), vectors[v % N], simd.load(cells)),
+                            cells,
+                        );
+                    }
+                    for (cell, &add) in rest.iter_mut().zip(tail) {
+                        *cell += value * add;
+                    }
+                }
+            }
+            self.scatter_sparse(simd, part.clone(), target, position, row);
+        }
+    }
+
+    #[inline(always)]
+    fn scatter_wide_rows<T: Real, S: Simd<T>>(
+        &self,
+        simd: S,
+        part: Option<usize>,
+        target: &mut Part<'_, T>,
+        positions: Range<usize>,
+        rows: &[T],
+        stride: usize,
+    ) {
+        let part = self.part_range(part);
+        let full = self.width / T::LANES * T::LANES;
+        for (position, row) in positions.zip(rows.chunks_exact(stride)) {
+            for entry in self.dense.range(position, self.parts, part.clone()) {
+                let cell = self.dense.cells[entry] as usize - target.dense_start;
+                let cells = &mut target.dense[cell..cell + self.width];
+                let value = T::from_f32(self.dense.values.get(entry).copied().unwrap_or(1.0));
+                let pairs = cells[..full]
+                    .chunks_exact_mut(T::LANES)
+                    .zip(row.chunks_exact(T::LANES));
+                for (cells, from) in pairs {
+                    simd.store(
+                        simd.mul_add(simd.splat(value), simd.load(from), simd.load(cells)),
+                        cells,
+                    );
+                }
+                for (cell, &add) in cells[full..].iter_mut().zip(&row[full..self.width]) {
+                    *cell += value * add;
+                }
+            }
+            self.scatter_sparse(simd, part.clone(), target, position, row);
+        }
+    }
+
+    #[inline(always)]
+    fn scatter_sparse<T: Real, S: Simd<T>>(
+        &self,
+        simd: S,
+        part: Range<usize>,
+        target: &mut Part<'_, T>,
+        position: usize,
+        row: &[T],
+    ) {
+        let range = self.sparse.range(position, self.parts, part);
+        for &cell in self.sparse.ahead(&range) {
+            simd.prefetch(target.sparse, (cell as usize).wrapping_sub(target.sparse_start));
+        }
+        let cells = &self.sparse.cells[range.clone()];
+        let columns = &self.sparse_columns[range.clone()];
+        if self.sparse.values.is_empty() {
+            for (&cell, &column) in cells.iter().zip(columns) {
+                target.sparse[cell as usize - target.sparse_start] += row[column.index()];
+            }
+        } else {
+            for ((&cell, &column), &value) in cells.iter().zip(columns).zip(&self.sparse.values[range]) {
+                target.sparse[cell as usize - target.sparse_start] +=
+                    T::from_f32(value) * row[column.index()];
+            }
+        }
+    }
+
+    /// Bytes of memory in use.
+    pub(crate) fn memory(&self) -> usize {
+        let entries = |e: &Entries| (e.cells.capacity() + e.values.capacity() + e.offsets.capacity()) * 4;
+        entries(&self.dense)
+            + entries(&self.sparse)
+            + self.sparse_columns.capacity() * size_of::<C>()
+            + (self.row_cells.capacity() + self.holes.capacity()) * 4
+    }
+}

@@ -1,0 +1,955 @@
+//! [`ChainObjective`]: the negative log-likelihood of a data set under a chain model, with its gradient.
+//!
+//! For an instance x with allowed labels L the loss is log Z(x) − log Z(x, L), where the second sum runs over
+//! the label sequences that L allows (Tsuboi et al. 2008); for fully known labels that is the score of the
+//! one sequence. The gradient is the difference of the expected feature counts under both.
+//!
+//! One pass works in batches. First, groups of sequences in parallel: scores, forward–backward, and in
+//! place of each position's scores the difference d_t of the two marginal distributions. Then, parts of the
+//! weights in parallel: each part adds up the rows d_t of the positions where its observations occur. Sums over
+//! groups are taken in the order of the groups and each cell of the gradient is summed by one thread in the
+//! order of positions, so the result is the same to the last bit for any number of threads.
+
+use super::block::{Block, Part};
+use super::{dense, general};
+use crate::structure::Structure;
+use fieldmark_core::kernels::{Dispatch, Kernel, Real, Simd, dispatch};
+use fieldmark_core::optimize::{Objective, StochasticObjective};
+use fieldmark_core::{Dataset, Gold, Instance};
+use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::Mutex;
+
+/// How sums over label sequences are computed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Arithmetic {
+    /// In linear space with scaling; sequences for which that would lose precision use log space.
+    #[default]
+    Scaled,
+    /// In log space throughout.
+    Log,
+}
+
+/// Positions in a group: the unit of work of a thread, and of summation.
+const GROUP_POSITIONS: usize = 512;
+/// Positions in a batch, for each thread: their rows should stay in the cache.
+const BATCH_POSITIONS: usize = 2048;
+
+/// Float types that training computes in; the optimiser's own vectors are always `f64`.
+pub trait TrainingReal: Real + Dispatch {
+    #[doc(hidden)]
+    fn with_weights<R>(x: &[f64], scratch: &mut Vec<Self>, run: impl FnOnce(&[Self]) -> R) -> R;
+    #[doc(hidden)]
+    fn with_gradient<R>(
+        gradient: &mut [f64],
+        scratch: &mut Vec<Self>,
+        run: impl FnOnce(&mut [Self]) -> R,
+    ) -> R;
+}
+
+impl TrainingReal for f64 {
+    fn with_weights<R>(x: &[f64], _: &mut Vec<f64>, run: impl FnOnce(&[f64]) -> R) -> R {
+        run(x)
+    }
+    fn with_gradient<R>(gradient: &mut [f64], _: &mut Vec<f64>, run: impl FnOnce(&mut [f64]) -> R) -> R {
+        run(gradient)
+    }
+}
+
+impl TrainingReal for f32 {
+    fn with_weights<R>(x: &[f64], scratch: &mut Vec<f32>, run: impl FnOnce(&[f32]) -> R) -> R {
+        scratch.clear();
+        scratch.extend(x.iter().map(|&weight| weight as f32));
+        run(scratch)
+    }
+    fn with_gradient<R>(
+        gradient: &mut [f64],
+        scratch: &mut Vec<f32>,
+        run: impl FnOnce(&mut [f32]) -> R,
+    ) -> R {
+        scratch.clear();
+        scratch.resize(gradient.len(), 0.0);
+        let result = run(scratch);
+        for (to, &from) in gradient.iter_mut().zip(scratch.iter()) {
+            *to += f64::from(from);
+        }
+        result
+    }
+}
+
+/// The loss of a data set under a chain model.
+///
+/// Its weight vector is not that of the model: [`ChainObjective::import`] and [`ChainObjective::export`]
+/// translate.
+pub struct ChainObjective<'a, T: TrainingReal = f64> {
+    field: Field<'a, T>,
+    scratch: Scratch<T>,
+}
+
+/// What a pass reads.
+struct Field<'a, T> {
+    structure: &'a Structure,
+    data: Dataset,
+    unary: Block<u16>,
+    pair: Option<Block<u32>>,
+    stride: usize,
+    pair_stride: usize,
+    threads: usize,
+    arithmetic: Arithmetic,
+    /// The arc from a state to the state that a label leads to.
+    arc_of: Vec<u32>,
+    // For the current weights:
+    chain: dense::Chain<T>,
+    scores: general::Scores<T>,
+    bias: Vec<T>,
+    no_bias_for_pairs: Vec<T>,
+    steps: Vec<f64>,
+}
+
+/// What a pass writes.
+struct Scratch<T> {
+    rows: Vec<T>,
+    pair_rows: Vec<T>,
+    groups: Vec<Group<T>>,
+    workers: Vec<Mutex<Worker<T>>>,
+    weights: Vec<T>,
+    gradient: Vec<T>,
+}
+
+#[derive(Default)]
+struct Worker<T> {
+    dense: dense::Tables<T>,
+    general: general::Tables<T>,
+    scores: Vec<T>,
+    allowed: Vec<T>,
+    pair_scores: Vec<T>,
+}
+
+/// A run of sequences and the sums over them.
+struct Group<T> {
+    /// Places in the list of instances.
+    places: Range<usize>,
+    positions: usize,
+    sums: Sums<T>,
+}
+
+#[derive(Default)]
+struct Sums<T> {
+    loss: f64,
+    /// Σ α_{t−1}(i) ξ_t(j), still to be multiplied by the potentials of the steps.
+    steps: Vec<T>,
+    arcs: Vec<T>,
+    start: Vec<T>,
+    end: Vec<T>,
+    labels: Vec<T>,
+}
+
+impl<T: TrainingReal> Sums<T> {
+    fn clear(&mut self, field: &Field<'_, T>) {
+        let automaton = field.structure.automaton();
+        let zero = |sums: &mut Vec<T>, len: usize| {
+            sums.clear();
+            sums.resize(len, T::ZERO);
+        };
+        self.loss = 0.0;
+        zero(
+            &mut self.steps,
+            if field.is_dense() {
+                automaton.labels() * field.stride
+            } else {
+                0
+            },
+        );
+        zero(&mut self.arcs, automaton.arcs().len());
+        zero(&mut self.start, automaton.labels());
+        zero(&mut self.end, automaton.states());
+        zero(
+            &mut self.labels,
+            if field.structure.bias_weights().is_empty() {
+                0
+            } else {
+                field.stride
+            },
+        );
+    }
+}
+
+/// Sums over all groups so far.
+struct Totals {
+    loss: f64,
+    steps: Vec<f64>,
+    arcs: Vec<f64>,
+    start: Vec<f64>,
+    end: Vec<f64>,
+    labels: Vec<f64>,
+}
+
+impl Totals {
+    fn new<T: TrainingReal>(field: &Field<'_, T>) -> Self {
+        let mut sums = Sums::<T>::default();
+        sums.clear(field);
+        let zero = |sums: &Vec<T>| vec![0.0; sums.len()];
+        Self {
+            loss: 0.0,
+            steps: zero(&sums.steps),
+            arcs: zero(&sums.arcs),
+            start: zero(&sums.start),
+            end: zero(&sums.end),
+            labels: zero(&sums.labels),
+        }
+    }
+
+    fn add<T: Real>(&mut self, sums: &Sums<T>) {
+        let add = |to: &mut Vec<f64>, from: &Vec<T>| {
+            to.iter_mut()
+                .zip(from)
+                .for_each(|(to, from)| *to += from.to_f64());
+        };
+        self.loss += sums.loss;
+        add(&mut self.steps, &sums.steps);
+        add(&mut self.arcs, &sums.arcs);
+        add(&mut self.start, &sums.start);
+        add(&mut self.end, &sums.end);
+        add(&mut self.labels, &sums.labels);
+    }
+}
+
+impl<'a, T: TrainingReal> ChainObjective<'a, T> {
+    /// The loss of `data` under the model with this structure.
+    ///
+    /// Uses as many threads as the rayon pool in which it is made and evaluated. The observations of `data`
+    /// are moved into the layout of the objective.
+    ///
+    /// # Panics
+    /// When `data` was not made with the alphabets that the structure was built for.
+    pub fn new(structure: &'a Structure, mut data: Dataset, arithmetic: Arithmetic) -> Self {
+        let labels = structure.labels();
+        assert_eq!(
+            structure.unary().rows(),
+            data.observations.len(),
+            "another observation alphabet"
+        );
+        assert_eq!(labels, data.labels.len(), "another label alphabet");
+        let threads = rayon::current_num_threads().max(1);
+        let parts = threads.min(64);
+        let positions = data.positions();
+        let unary = Block::new(structure.unary(), labels, &data.unary, positions, parts);
+        let pair = (!structure.pair().is_empty()).then(|| {
+            Block::new(
+                structure.pair(),
+                structure.pairs().len(),
+                &data.pair,
+                positions,
+                parts,
+            )
+        });
+        data.forget_observations();
+        let automaton = structure.automaton();
+        let mut arc_of = vec![u32::MAX; automaton.states() * labels];
+        for (index, arc) in automaton.arcs().iter().enumerate() {
+            let label = automaton.label_of()[arc.to as usize] as usize;
+            arc_of[arc.from as usize * labels + label] = index as u32;
+        }
+        let stride = labels.next_multiple_of(T::LANES);
+        let pair_stride = if pair.is_some() {
+            structure.pairs().len().next_multiple_of(T::LANES)
+        } else {
+            0
+        };
+        Self {
+            field: Field {
+                structure,
+                data,
+                unary,
+                pair,
+                stride,
+                pair_stride,
+                threads,
+                arithmetic,
+                arc_of,
+                chain: dense::Chain::default(),
+                scores: general::Scores::default(),
+                bias: vec![T::ZERO; stride],
+                no_bias_for_pairs: vec![T::ZERO; pair_stride],
+                steps: Vec::new(),
+            },
+            scratch: Scratch {
+                rows: Vec::new(),
+                pair_rows: Vec::new(),
+                groups: Vec::new(),
+                workers: (0..threads).map(|_| Mutex::default()).collect(),
+                weights: Vec::new(),
+                gradient: Vec::new(),
+            },
+        }
+    }
+
+    /// The data, without their observations.
+    pub fn data(&self) -> &Dataset {
+        &self.field.data
+    }
+
+    /// The weights of a model in the order of the objective.
+    pub fn import(&self, model: &[f64]) -> Vec<f64> {
+        let mut x = vec![0.0; self.len()];
+        self.field
+            .for_each_weight(|feature, cell| x[cell] = model[feature]);
+        x
+    }
+
+    /// Weights in the order of the objective, in that of the model.
+    pub fn export(&self, x: &[f64]) -> Vec<f64> {
+        let mut model = vec![0.0; self.field.structure.weights()];
+        self.field
+            .for_each_weight(|feature, cell| model[feature] = x[cell]);
+        model
+    }
+
+    /// Bytes of memory in use.
+    pub fn memory(&self) -> usize {
+        let pair = self.field.pair.as_ref().map_or(0, Block::memory);
+        self.field.data.memory()
+            + self.field.unary.memory()
+            + pair
+            + (self.scratch.rows.capacity() + self.scratch.pair_rows.capacity()) * size_of::<T>()
+    }
+
+    /// The loss of some instances, given by a list of `count` indices; adds its gradient.
+    fn pass(
+        &mut self,
+        instance: impl Fn(usize) -> u32 + Sync,
+        count: usize,
+        x: &[f64],
+        gradient: &mut [f64],
+    ) -> f64 {
+        self.field.set_weights(x);
+        let Self { field, scratch } = self;
+        let mut totals = Totals::new(field);
+        let cells = field.block_cells();
+        let Scratch {
+            rows,
+            pair_rows,
+            groups,
+            workers,
+            weights,
+            gradient: scratch_gradient,
+        } = scratch;
+        T::with_weights(x, weights, |weights| {
+            T::with_gradient(&mut gradient[..cells], scratch_gradient, |gradient| {
+                let mut next = 0;
+                while next < count {
+                    next = field.form_groups(groups, &instance, next..count);
+                    let positions: usize = groups.iter().map(|group| group.positions).sum();
+                    rows.resize(positions * field.stride, T::ZERO);
+                    pair_rows.resize(positions * field.pair_stride, T::ZERO);
+                    field.run_groups(groups, rows, pair_rows, workers, weights, &instance);
+                    groups.iter().for_each(|group| totals.add(&group.sums));
+                    let places = groups[0].places.start..next;
+                    field.scatter(&instance, places, rows, pair_rows, gradient);
+                }
+            });
+        });
+        field.add_shared_gradient(&totals, gradient);
+        totals.loss
+    }
+}
+
+impl<T: TrainingReal> Objective for ChainObjective<'_, T> {
+    fn len(&self) -> usize {
+        let structure = self.field.structure;
+        let shared = structure.tuple_weights().len() + structure.bias_weights().len();
+        // Dense rows are read in whole vectors, which may reach beyond the last one.
+        self.field.block_cells() + shared + T::LANES
+    }
+
+    fn evaluate(&mut self, x: &[f64], gradient: &mut [f64]) -> f64 {
+        let count = self.field.data.len();
+        self.pass(|place| place as u32, count, x, gradient)
+    }
+}
+
+impl<T: TrainingReal> StochasticObjective for ChainObjective<'_, T> {
+    fn instances(&self) -> usize {
+        self.field.data.len()
+    }
+
+    fn evaluate_batch(&mut self, batch: &[u32], x: &[f64], gradient: &mut [f64]) -> f64 {
+        self.pass(|place| batch[place], batch.len(), x, gradient)
+    }
+}
+
+impl<T: TrainingReal> Field<'_, T> {
+    fn block_cells(&self) -> usize {
+        self.unary.cells() + self.pair.as_ref().map_or(0, Block::cells)
+    }
+
+    /// Whether the first-order kernels serve.
+    fn is_dense(&self) -> bool {
+        self.structure.automaton().is_complete()
+            && self.pair.is_none()
+            && self.arithmetic == Arithmetic::Scaled
+    }
+
+    fn for_each_weight(&self, mut visit: impl FnMut(usize, usize)) {
+        self.unary.for_each_cell(self.structure.unary(), &mut visit);
+        let (pair_weights, pair_cells) = (self.structure.pair_weights().start, self.unary.cells());
+        if let Some(pair) = &self.pair {
+            pair.for_each_cell(self.structure.pair(), |feature, cell| {
+                visit(feature + pair_weights, cell + pair_cells);
+            });
+        }
+        let shared = self.structure.tuple_weights().start..self.structure.bias_weights().end;
+        for (feature, cell) in shared.zip(self.block_cells()..) {
+            visit(feature, cell);
+        }
+    }
+
+    fn tuple_cells(&self) -> Range<usize> {
+        let start = self.block_cells();
+        start..start + self.structure.tuple_weights().len()
+    }
+
+    fn set_weights(&mut self, x: &[f64]) {
+        let tuples = self.tuple_cells();
+        let biases = tuples.end..tuples.end + self.structure.bias_weights().len();
+        self.scores.set(self.structure, &x[tuples]);
+        for (to, &from) in self.bias.iter_mut().zip(&x[biases]) {
+            *to = T::from_f64(from);
+        }
+        if self.is_dense() {
+            let labels = self.structure.labels();
+            self.steps.clear();
+            // Arcs are numbered by target first.
+            let arcs = self.scores.arcs();
+            self.steps
+                .extend((0..labels).flat_map(|i| (0..labels).map(move |j| arcs[j * labels + i])));
+            self.chain
+                .set(labels, &self.steps, self.scores.start(), self.scores.end());
+        }
+    }
+
+    /// Groups of sequences for one batch; the place after the last.
+    fn form_groups(
+        &self,
+        groups: &mut Vec<Group<T>>,
+        instance: &impl Fn(usize) -> u32,
+        places: Range<usize>,
+    ) -> usize {
+        let most = BATCH_POSITIONS * self.threads;
+        let mut used = 0;
+        let mut positions = 0;
+        let mut next = places.start;
+        while next < places.end && positions < most {
+            let start = next;
+            let mut group_positions = 0;
+            while next < places.end && group_positions < GROUP_POSITIONS {
+                group_positions += self.data.instance(instance(next) as usize).len();
+                next += 1;
+            }
+            positions += group_positions;
+            if used == groups.len() {
+                groups.push(Group {
+                    places: 0..0,
+                    positions: 0,
+                    sums: Sums::default(),
+                });
+            }
+            groups[used].places = start..next;
+            groups[used].positions = group_positions;
+            used += 1;
+        }
+        groups.truncate(used);
+        next
+    }
+
+    fn run_groups(
+        &self,
+        groups: &mut [Group<T>],
+        mut rows: &mut [T],
+        mut pair_rows: &mut [T],
+        workers: &[Mutex<Worker<T>>],
+        weights: &[T],
+        instance: &(impl Fn(usize) -> u32 + Sync),
+    ) {
+        let mut tasks = Vec::with_capacity(groups.len());
+        for group in groups {
+            let (own, rest) = rows.split_at_mut(group.positions * self.stride);
+            let (own_pairs, rest_pairs) = pair_rows.split_at_mut(group.positions * self.pair_stride);
+            (rows, pair_rows) = (rest, rest_pairs);
+            tasks.push((group, own, own_pairs));
+        }
+        let run = |(group, rows, pair_rows): (&mut Group<T>, &mut [T], &mut [T])| {
+            let index = rayon::current_thread_index().unwrap_or(0) % workers.len();
+            // A worker holds no state between groups, so one that a panic left behind is as good as new.
+            let mut worker = workers[index]
+                .lock()
+                .unwrap_or_else(|poisoned| poisoned.into_inner());
+            group.sums.clear(self);
+            dispatch(GroupKernel {
+                field: self,
+                weights,
+                group,
+                rows,
+                pair_rows,
+                worker: &mut worker,
+                instance,
+            });
+        };
+        if self.threads == 1 {
+            tasks.into_iter().for_each(run);
+        } else {
+            tasks.into_par_iter().with_max_len(1).for_each(run);
+        }
+    }
+
+    fn scatter(
+        &self,
+        instance: &(impl Fn(usize) -> u32 + Sync),
+        places: Range<usize>,
+        rows: &[T],
+        pair_rows: &[T],
+        gradient: &mut [T],
+    ) {
+        let (unary, pair) = gradient.split_at_mut(self.unary.cells());
+        let mut pairs = self
+            .pair
+            .as_ref()
+            .map(|block| block.split(pair))
+            .unwrap_or_default()
+            .into_iter();
+        let parts: Vec<_> = self
+            .unary
+            .split(unary)
+            .into_iter()
+            .enumerate()
+            .map(|(index, part)| (index, part, pairs.next()))
+            .collect();
+        let run = |(index, mut part, mut pair_part): (usize, Part<'_, T>, Option<Part<'_, T>>)| {
+            dispatch(ScatterKernel {
+                field: self,
+                index,
+                part: &mut part,
+                pair_part: pair_part.as_mut(),
+                places: places.clone(),
+                rows,
+                pair_rows,
+                instance,
+            });
+        };
+        if self.threads == 1 {
+            parts.into_iter().for_each(run);
+        } else {
+            parts.into_par_iter().with_max_len(1).for_each(run);
+        }
+    }
+
+    /// The gradient of tuples and biases, and zero for cells without a feature.
+    fn add_shared_gradient(&self, totals: &Totals, gradient: &mut [f64]) {
+        for &hole in self.unary.holes() {
+            gradient[hole as usize] = 0.0;
+        }
+        if let Some(pair) = &self.pair {
+            let first = self.unary.cells();
+            for &hole in pair.holes() {
+                gradient[first + hole as usize] = 0.0;
+            }
+        }
+        let cells = self.tuple_cells();
+        let (tuples, biases) = gradient[cells.start..].split_at_mut(cells.len());
+        let unrolled = self.structure.unrolled();
+        let add = |gradient: &mut [f64], list: &[u32], expected: f64| {
+            list.iter()
+                .for_each(|&tuple| gradient[tuple as usize] += expected);
+        };
+        for (index, arc) in unrolled.automaton.arcs().iter().enumerate() {
+            let mut expected = totals.arcs[index];
+            if !totals.steps.is_empty() {
+                let (i, j) = (arc.from as usize, arc.to as usize);
+                expected += totals.steps[i * self.stride + j] * self.chain.potential(i, j).to_f64();
+            }
+            add(tuples, &unrolled.arc_tuples[index], expected);
+        }
+        for (label, (_, list)) in unrolled.starts.iter().enumerate() {
+            add(tuples, list, totals.start[label]);
+        }
+        for (state, list) in unrolled.end_tuples.iter().enumerate() {
+            add(tuples, list, totals.end[state]);
+        }
+        for (to, from) in biases
+            .iter_mut()
+            .zip(&totals.labels[..self.structure.bias_weights().len()])
+        {
+            *to += from;
+        }
+    }
+}
+
+/// Scores, forward–backward and differences of marginals for one group.
+struct GroupKernel<'k, 'f, T, I> {
+    field: &'k Field<'f, T>,
+    weights: &'k [T],
+    group: &'k mut Group<T>,
+    rows: &'k mut [T],
+    pair_rows: &'k mut [T],
+    worker: &'k mut Worker<T>,
+    instance: &'k I,
+}
+
+impl<T: TrainingReal, I: Fn(usize) -> u32> Kernel<T> for GroupKernel<'_, '_, T, I> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self, simd: S) {
+        let Self {
+            field,
+            weights,
+            group,
+            rows,
+            pair_rows,
+            worker,
+            instance,
+        } = self;
+        let sums = &mut group.sums;
+        let mut first = 0;
+        for place in group.places.clone() {
+            let instance = field.data.instance(instance(place) as usize);
+            let length = instance.len();
+            let rows = &mut rows[first * field.stride..(first + length) * field.stride];
+            let pair_rows = &mut pair_rows[first * field.pair_stride..(first + length) * field.pair_stride];
+            first += length;
+            field
+                .unary
+                .score(simd, weights, instance.positions(), &field.bias, rows);
+            sums.loss += if field.is_dense() {
+                field.dense_sequence(simd, instance, rows, worker, sums)
+            } else {
+                field.general_sequence(simd, instance, weights, rows, pair_rows, worker, sums)
+            };
+            if !sums.labels.is_empty() {
+                for row in rows.chunks_exact(field.stride) {
+                    sums.labels.iter_mut().zip(row).for_each(|(sum, &d)| *sum += d);
+                }
+            }
+        }
+    }
+}
+
+impl<T: TrainingReal> Field<'_, T> {
+    /// Turns the scores of a sequence into differences of marginals; returns its loss.
+    #[inline(always)]
+    fn dense_sequence<S: Simd<T>>(
+        &self,
+        simd: S,
+        instance: Instance<'_>,
+        rows: &mut [T],
+        worker: &mut Worker<T>,
+        sums: &mut Sums<T>,
+    ) -> f64 {
+        let stride = self.stride;
+        let length = instance.len();
+        let gold = self.subtract_gold_path(instance, rows, sums);
+        let (maxima, spread) = dense::exponentiate(simd, stride, rows, &mut worker.dense.psi);
+        if !self.chain.is_safe(spread) {
+            return self.general_passes(
+                simd,
+                instance,
+                &mut [],
+                rows,
+                &mut [],
+                worker,
+                sums,
+                (maxima, spread),
+                gold,
+            );
+        }
+        let log_scale = self.chain.log_scale(length) + maxima;
+        let log_z = log_scale + dense::forward_backward(simd, &self.chain, &mut worker.dense, rows);
+        dense::add_steps(simd, &self.chain, &worker.dense, T::ONE, &mut sums.steps);
+        if self.structure.options().boundaries {
+            let last = &rows[(length - 1) * stride..];
+            sums.start.iter_mut().zip(&*rows).for_each(|(sum, &p)| *sum += p);
+            sums.end.iter_mut().zip(last).for_each(|(sum, &p)| *sum += p);
+        }
+        let gold = match gold {
+            Some(score) => {
+                subtract_labels(instance, rows, stride);
+                score
+            }
+            None => {
+                mask(instance, &mut worker.dense.psi, stride);
+                worker.allowed.resize(rows.len(), T::ZERO);
+                let log_z =
+                    dense::forward_backward(simd, &self.chain, &mut worker.dense, &mut worker.allowed);
+                dense::add_steps(simd, &self.chain, &worker.dense, -T::ONE, &mut sums.steps);
+                if self.structure.options().boundaries {
+                    let last = &worker.allowed[(length - 1) * stride..];
+                    sums.start
+                        .iter_mut()
+                        .zip(&worker.allowed)
+                        .for_each(|(sum, &p)| *sum -= p);
+                    sums.end.iter_mut().zip(last).for_each(|(sum, &p)| *sum -= p);
+                }
+                rows.iter_mut().zip(&worker.allowed).for_each(|(d, &p)| *d -= p);
+                log_scale + log_z
+            }
+        };
+        log_z - gold
+    }
+
+    /// [`Field::dense_sequence`] for any automaton, and for pair observations.
+    #[inline(always)]
+    fn general_sequence<S: Simd<T>>(
+        &self,
+        simd: S,
+        instance: Instance<'_>,
+        weights: &[T],
+        rows: &mut [T],
+        pair_rows: &mut [T],
+        worker: &mut Worker<T>,
+        sums: &mut Sums<T>,
+    ) -> f64 {
+        let mut pair_scores = std::mem::take(&mut worker.pair_scores);
+        if let Some(pair) = &self.pair {
+            pair_scores.resize(pair_rows.len(), T::ZERO);
+            let weights = &weights[self.unary.cells()..];
+            pair.score(
+                simd,
+                weights,
+                instance.positions(),
+                &self.no_bias_for_pairs,
+                &mut pair_scores,
+            );
+        } else {
+            pair_scores.clear();
+        }
+        let gold = self.subtract_gold_path(instance, rows, sums);
+        let gold = gold.map(|score| score + self.gold_pair_score(instance, &pair_scores));
+        let scale = dense::exponentiate(simd, self.stride, rows, &mut worker.dense.psi);
+        let scale = if self.arithmetic == Arithmetic::Log {
+            (f64::NAN, T::from_f64(f64::NAN))
+        } else {
+            scale
+        };
+        let loss = self.general_passes(
+            simd,
+            instance,
+            &mut pair_scores,
+            rows,
+            pair_rows,
+            worker,
+            sums,
+            scale,
+            gold,
+        );
+        worker.pair_scores = pair_scores;
+        loss
+    }
+
+    #[inline(always)]
+    fn general_passes<S: Simd<T>>(
+        &self,
+        simd: S,
+        instance: Instance<'_>,
+        pair_scores: &mut [T],
+        rows: &mut [T],
+        pair_rows: &mut [T],
+        worker: &mut Worker<T>,
+        sums: &mut Sums<T>,
+        scale: (f64, T),
+        gold: Option<f64>,
+    ) -> f64 {
+        let Worker {
+            dense,
+            general,
+            scores,
+            allowed,
+            ..
+        } = worker;
+        scores.clear();
+        scores.extend_from_slice(rows);
+        pair_rows.fill(T::ZERO);
+        let sequence = general::Sequence {
+            labels: scores,
+            stride: self.stride,
+            pairs: pair_scores,
+            pair_stride: self.pair_stride,
+        };
+        let (arcs, start, end) = (&mut sums.arcs, &mut sums.start, &mut sums.end);
+        let mut out = general::Expectations {
+            labels: rows,
+            pairs: pair_rows,
+            arcs,
+            start,
+            end,
+            sign: T::ONE,
+        };
+        let psi = &mut dense.psi;
+        let log_z = general::forward_backward(
+            simd,
+            self.structure,
+            &self.scores,
+            sequence,
+            psi,
+            scale,
+            general,
+            &mut out,
+        );
+        let gold = match gold {
+            Some(score) => {
+                subtract_labels(instance, rows, self.stride);
+                self.subtract_gold_pairs(instance, pair_rows);
+                score
+            }
+            None => {
+                mask(instance, psi, self.stride);
+                allowed.resize(rows.len(), T::ZERO);
+                let (labels, pairs) = (&mut allowed[..], pair_rows);
+                let mut out = general::Expectations {
+                    labels,
+                    pairs,
+                    arcs,
+                    start,
+                    end,
+                    sign: -T::ONE,
+                };
+                let log_z = general::forward_backward(
+                    simd,
+                    self.structure,
+                    &self.scores,
+                    sequence,
+                    psi,
+                    scale,
+                    general,
+                    &mut out,
+                );
+                rows.iter_mut().zip(&*allowed).for_each(|(d, &p)| *d -= p);
+                log_z
+            }
+        };
+        log_z - gold
+    }
+
+    /// For a fully known sequence: its score (without pair observations), after its arcs were subtracted.
+    #[inline(always)]
+    fn subtract_gold_path(&self, instance: Instance<'_>, rows: &[T], sums: &mut Sums<T>) -> Option<f64> {
+        if !instance.fully_labelled() {
+            return None;
+        }
+        let labels = self.structure.labels();
+        let automaton = self.structure.automaton();
+        let mut score = 0.0;
+        let mut state = 0;
+        for (t, row) in rows.chunks_exact(self.stride).enumerate() {
+            let Gold::Known(label) = instance.gold(t) else {
+                return None;
+            };
+            let label = label as usize;
+            score += row[label].to_f64();
+            if t == 0 {
+                state = self.structure.unrolled().starts[label].0 as usize;
+                score += self.scores.start()[label];
+                sums.start[label] -= T::ONE;
+            } else {
+                let arc = self.arc_of[state * labels + label] as usize;
+                score += self.scores.arcs()[arc];
+                sums.arcs[arc] -= T::ONE;
+                state = automaton.arcs()[arc].to as usize;
+            }
+        }
+        sums.end[state] -= T::ONE;
+        Some(score + self.scores.end()[state])
+    }
+
+    fn gold_pairs<'i>(&'i self, instance: Instance<'i>) -> impl Iterator<Item = (usize, usize)> + 'i {
+        (1..instance.len()).filter_map(move |t| {
+            let (Gold::Known(from), Gold::Known(to)) = (instance.gold(t - 1), instance.gold(t)) else {
+                return None;
+            };
+            let pair = self.structure.pairs().binary_search(&[from, to]).ok()?;
+            Some((t, pair))
+        })
+    }
+
+    fn gold_pair_score(&self, instance: Instance<'_>, pair_scores: &[T]) -> f64 {
+        if pair_scores.is_empty() {
+            return 0.0;
+        }
+        self.gold_pairs(instance)
+            .map(|(t, pair)| pair_scores[t * self.pair_stride + pair].to_f64())
+            .sum()
+    }
+
+    fn subtract_gold_pairs(&self, instance: Instance<'_>, pair_rows: &mut [T]) {
+        if !pair_rows.is_empty() {
+            self.gold_pairs(instance)
+                .for_each(|(t, pair)| pair_rows[t * self.pair_stride + pair] -= T::ONE);
+        }
+    }
+}
+
+#[inline(always)]
+fn subtract_labels<T: Real>(instance: Instance<'_>, rows: &mut [T], stride: usize) {
+    for (t, row) in rows.chunks_exact_mut(stride).enumerate() {
+        if let Gold::Known(label) = instance.gold(t) {
+            row[label as usize] -= T::ONE;
+        }
+    }
+}
+
+/// Sets the potentials of labels that are not allowed to zero.
+fn mask<T: Real>(instance: Instance<'_>, psi: &mut [T], stride: usize) {
+    for (t, row) in psi.chunks_exact_mut(stride).enumerate() {
+        let gold = instance.gold(t);
+        if gold != Gold::Unknown {
+            for (label, psi) in row.iter_mut().enumerate() {
+                if !gold.allows(label as u32) {
+                    *psi = T::ZERO;
+                }
+            }
+        }
+    }
+}
+
+/// Adds the differences of marginals to the gradient of one part.
+struct ScatterKernel<'k, 'f, 'g, T, I> {
+    field: &'k Field<'f, T>,
+    index: usize,
+    part: &'k mut Part<'g, T>,
+    pair_part: Option<&'k mut Part<'g, T>>,
+    places: Range<usize>,
+    rows: &'k [T],
+    pair_rows: &'k [T],
+    instance: &'k I,
+}
+
+impl<T: TrainingReal, I: Fn(usize) -> u32> Kernel<T> for ScatterKernel<'_, '_, '_, T, I> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self, simd: S) {
+        let Self {
+            field,
+            index,
+            part,
+            mut pair_part,
+            places,
+            rows,
+            pair_rows,
+            instance,
+        } = self;
+        let mut first = 0;
+        for place in places {
+            let positions = field.data.instance(instance(place) as usize).positions();
+            let length = positions.len();
+            let own = &rows[first * field.stride..(first + length) * field.stride];
+            field
+                .unary
+                .scatter(simd, Some(index), part, positions.clone(), own, field.stride);
+            if let (Some(block), Some(part)) = (&field.pair, &mut pair_part) {
+                let own = &pair_rows[first * field.pair_stride..(first + length) * field.pair_stride];
+                block.scatter(simd, Some(index), part, positions, own, field.pair_stride);
+            }
+            first += length;
+        }
+    }
+}
