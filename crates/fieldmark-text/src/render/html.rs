@@ -99,7 +99,7 @@ impl Page<'_> {
             notes: 0,
         };
         out.head(self, &palette);
-        out.legend(&palette, || marks());
+        out.legend(&palette, marks);
         out.raw("</header>\n<main>\n");
         for (heading, pieces) in &cut {
             out.document(heading, pieces, &palette);

@@ -1,0 +1,3 @@
+//! Conditional random fields that mark text.
+
+pub mod sample;
