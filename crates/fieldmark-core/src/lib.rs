@@ -9,9 +9,11 @@ pub mod alphabet;
 pub mod container;
 pub mod dataset;
 pub mod kernels;
+pub mod names;
 pub mod optimize;
 pub mod scheme;
 
 pub use alphabet::Alphabet;
 pub use dataset::{Dataset, DatasetBuilder, Gold, Instance, Observations};
+pub use names::Names;
 pub use scheme::Scheme;
