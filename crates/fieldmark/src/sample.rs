@@ -30,12 +30,22 @@ mod tests {
         for (name, source) in [("train.txt", TRAIN), ("test.txt", TEST)] {
             for sentence in parse(source).unwrap_or_else(|error| panic!("{name}:{error}")) {
                 let tokens = tokenize(&sentence.text);
-                let spans = sentence.align(&tokens).unwrap_or_else(|error| panic!("{name}:{error}"));
+                let spans = sentence
+                    .align(&tokens)
+                    .unwrap_or_else(|error| panic!("{name}:{error}"));
                 for span in spans {
-                    assert!(["DRUG", "DOSE", "FREQ", "PROBLEM"].contains(&span.kind), "{name}:{}", sentence.line);
+                    assert!(
+                        ["DRUG", "DOSE", "FREQ", "PROBLEM"].contains(&span.kind),
+                        "{name}:{}",
+                        sentence.line
+                    );
                 }
                 assert_eq!(sentences(&sentence.text).len(), 1, "{name}:{}", sentence.line);
-                assert!(seen.insert(sentence.text.to_lowercase()), "{name}:{} is there twice", sentence.line);
+                assert!(
+                    seen.insert(sentence.text.to_lowercase()),
+                    "{name}:{} is there twice",
+                    sentence.line
+                );
             }
         }
     }
@@ -46,7 +56,11 @@ mod tests {
         assert_eq!(found.len(), 7);
         let known = parse(TRAIN).unwrap();
         for range in found {
-            assert!(known.iter().all(|sentence| sentence.text != PARAGRAPH[range.clone()]));
+            assert!(
+                known
+                    .iter()
+                    .all(|sentence| sentence.text != PARAGRAPH[range.clone()])
+            );
         }
     }
 }
