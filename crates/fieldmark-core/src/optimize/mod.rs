@@ -136,6 +136,19 @@ pub struct Iteration {
     pub evaluations: u64,
 }
 
+impl Iteration {
+    /// Before anything was evaluated.
+    const NONE: Iteration = Iteration {
+        iteration: 0,
+        loss: f64::NAN,
+        gradient_norm: f64::NAN,
+        x_norm: f64::NAN,
+        active: 0,
+        step: 0.0,
+        evaluations: 0,
+    };
+}
+
 /// Where an optimiser stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {

@@ -161,15 +161,7 @@ impl OnlineLbfgs {
             options,
             status: Status::Running,
             started: false,
-            last: Iteration {
-                iteration: 0,
-                loss: f64::NAN,
-                gradient_norm: f64::NAN,
-                x_norm: f64::NAN,
-                active: 0,
-                step: 0.0,
-                evaluations: 0,
-            },
+            last: Iteration::NONE,
             walk,
             history,
             pace: 1.0,
@@ -490,7 +482,7 @@ impl OnlineLbfgs {
         };
         options.check()?;
         let finite = !started || (start_loss.is_finite() && best_loss.is_finite());
-        if !finite || !(pace > 0.0 && pace <= 1.0) {
+        if !(finite && pace > 0.0 && pace <= 1.0) {
             return Err(OptimizeError::Damaged("a number is out of range"));
         }
         let fresh = Self::with_history(walk, best, history, options);

@@ -266,6 +266,46 @@ fn losses_that_are_not_finite_shorten_the_step() {
     }
 }
 
+/// Not a number for a while, as long as one line search takes to give up.
+struct Outage {
+    inner: Quadratic,
+    evaluations: usize,
+}
+
+impl Objective for Outage {
+    fn len(&self) -> usize {
+        self.inner.len()
+    }
+
+    fn evaluate(&mut self, x: &[f64], gradient: &mut [f64]) -> f64 {
+        self.evaluations += 1;
+        let loss = self.inner.evaluate(x, gradient);
+        if (10..20).contains(&self.evaluations) {
+            f64::NAN
+        } else {
+            loss
+        }
+    }
+}
+
+#[test]
+fn after_a_failed_line_search_the_steepest_descent_is_tried() {
+    for c1 in [0.0, 0.1] {
+        let mut objective = Outage {
+            inner: Quadratic::random(30, 13),
+            evaluations: 0,
+        };
+        let options = LbfgsOptions {
+            max_linesearch: 10,
+            ..exact(c1, 0.0)
+        };
+        let optimizer = run(&mut objective, vec![0.0; 30], options);
+        assert_eq!(optimizer.status(), Status::GradientConverged);
+        assert!(objective.evaluations > 20);
+        assert!(subgradient(&mut objective.inner, optimizer.weights(), Prior { c1, c2: 0.0 }) < 1e-7);
+    }
+}
+
 #[test]
 fn a_start_that_is_not_finite_is_an_error() {
     for start in [
