@@ -56,6 +56,7 @@ mod spans;
 mod sum;
 #[cfg(test)]
 mod tests;
+mod trellis;
 mod worker;
 
 pub use constraints::{Constraints, LabelSet};

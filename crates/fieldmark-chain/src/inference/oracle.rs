@@ -256,7 +256,13 @@ fn deterministic(random: &mut Random, labels: usize) -> (Automaton, Vec<usize>) 
         }
     }
     let starts = (0..labels)
-        .filter_map(|label| random.chance(0.9).then(|| pick(random, label)))
+        .flat_map(|label| {
+            if random.chance(0.9) {
+                Some(pick(random, label))
+            } else {
+                None
+            }
+        })
         .collect();
     (Automaton::new(labels, label_of, arcs), starts)
 }

@@ -171,6 +171,11 @@ impl<T: Real> Prepared<T> {
         row * self.arc_count..(row + 1) * self.arc_count
     }
 
+    /// From the row of arcs of one step to that of the next.
+    pub fn arc_stride(&self) -> usize {
+        if self.arc_rows == 1 { 0 } else { self.arc_count }
+    }
+
     /// Scores of the arcs at the step from position `step` to the next.
     pub fn arc_row(&self, step: usize) -> &[T] {
         &self.arcs[self.arc_range(step)]

@@ -218,4 +218,20 @@ mod tests {
         assert_eq!(error.column(), 3);
         assert!("".parse::<Rule>().is_err());
     }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_read_or_refused(text in "([a-z;# \n-]|must |at-most |implies |[0-9]|é){0,12}") {
+            match Rule::parse_all(&text) {
+                Ok(rules) => {
+                    let written: Vec<String> = rules.iter().map(Rule::to_string).collect();
+                    proptest::prop_assert_eq!(Rule::parse_all(&written.join("\n")), Ok(rules));
+                }
+                Err(error) => {
+                    let line = text.lines().nth(error.line() - 1).unwrap();
+                    proptest::prop_assert!(error.column() <= line.chars().count() + 1);
+                }
+            }
+        }
+    }
 }

@@ -292,9 +292,9 @@ fn spaces_agree<T: Real>(lattice: &Lattice<'_, T>, constraints: &Constraints, to
 
 #[test]
 fn long_sequences_agree_in_both_spaces() {
-    let (length, labels) = (100_000, 4);
+    let (length, labels) = (100_000, 3);
     let automaton = Automaton::complete(labels);
-    for size in [1.0, 100.0, 1e4] {
+    for size in [1.0, 1e4] {
         let nodes = long_scores(length, labels, size, 1);
         let arcs = long_scores(labels, labels, size, 2);
         let ends = long_scores(2, labels, size, 3);
@@ -314,20 +314,20 @@ fn long_sequences_agree_in_both_spaces() {
             .forbid_pair(0, 1)
             .forbid_pair(1, 1)
             .fix(length / 2, 2)
-            .allow(17, [0, 3]);
+            .allow(17, [0, 2]);
         spaces_agree(&lattice, &constraints, 1e-8);
     }
 }
 
 #[test]
 fn long_sequences_in_single_precision() {
-    let (length, labels) = (100_000, 4);
+    let (length, labels) = (100_000, 3);
     let automaton = Automaton::complete(labels);
     for size in [1.0, 10.0] {
         let narrow = |scores: Vec<f64>| scores.iter().map(|&s| s as f32).collect::<Vec<f32>>();
         let nodes = narrow(long_scores(length, labels, size, 1));
         let arcs = narrow(long_scores(labels, labels, size, 2));
-        let ends = [0.0; 4];
+        let ends = [0.0; 3];
         let arcs = ArcScores::Static(&arcs);
         let lattice = Lattice {
             automaton: &automaton,
