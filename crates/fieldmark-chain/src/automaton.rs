@@ -33,7 +33,9 @@ impl Automaton {
     /// The first-order automaton: one state per label, all arcs.
     pub fn complete(labels: usize) -> Self {
         let states = labels as u32;
-        let arcs = (0..states).flat_map(|to| (0..states).map(move |from| Arc { from, to })).collect();
+        let arcs = (0..states)
+            .flat_map(|to| (0..states).map(move |from| Arc { from, to }))
+            .collect();
         Self::new(labels, (0..states).collect(), arcs)
     }
 
@@ -44,7 +46,10 @@ impl Automaton {
     pub fn new(labels: usize, label_of: Vec<u32>, mut arcs: Vec<Arc>) -> Self {
         let states = label_of.len();
         assert!(label_of.iter().all(|&label| (label as usize) < labels));
-        assert!(arcs.iter().all(|arc| (arc.from as usize) < states && (arc.to as usize) < states));
+        assert!(
+            arcs.iter()
+                .all(|arc| (arc.from as usize) < states && (arc.to as usize) < states)
+        );
         arcs.sort_unstable_by_key(|arc| (arc.to, arc.from));
         arcs.dedup();
         let incoming = offsets(states, arcs.iter().map(|arc| arc.to));
@@ -58,8 +63,19 @@ impl Automaton {
         }
         let complete = states == labels
             && arcs.len() == states * states
-            && label_of.iter().enumerate().all(|(state, &label)| state == label as usize);
-        Self { labels, label_of, arcs, incoming, outgoing, outgoing_offsets, complete }
+            && label_of
+                .iter()
+                .enumerate()
+                .all(|(state, &label)| state == label as usize);
+        Self {
+            labels,
+            label_of,
+            arcs,
+            incoming,
+            outgoing,
+            outgoing_offsets,
+            complete,
+        }
     }
 
     /// Number of labels.
@@ -120,7 +136,11 @@ mod tests {
         let automaton = Automaton::new(2, vec![0, 1, 1], vec![arc(2, 0), arc(0, 1), arc(1, 0), arc(0, 2)]);
         assert!(!automaton.is_complete());
         assert_eq!(automaton.arcs()[automaton.incoming(0)], [arc(1, 0), arc(2, 0)]);
-        let out: Vec<Arc> = automaton.outgoing(0).iter().map(|&a| automaton.arcs()[a as usize]).collect();
+        let out: Vec<Arc> = automaton
+            .outgoing(0)
+            .iter()
+            .map(|&a| automaton.arcs()[a as usize])
+            .collect();
         assert_eq!(out, [arc(0, 1), arc(0, 2)]);
     }
 

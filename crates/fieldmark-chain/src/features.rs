@@ -1,37 +1,45 @@
 //! [`FeatureTable`]: which observation has a weight with which label (or label pair).
 
+use fieldmark_core::container::Shared;
 use fieldmark_core::{Dataset, Observations};
 
 /// For each observation, the sorted columns (labels, or label pairs) with which it has a weight.
 ///
 /// Features are numbered row by row, so the weights of one observation lie together.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct FeatureTable {
-    offsets: Vec<u32>,
-    columns: Vec<u32>,
+    offsets: Shared<u32>,
+    columns: Shared<u32>,
 }
 
 /// More features than a table can number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a model holds at most {} features; prune rare observations or do not ask for all features", u32::MAX)]
+#[error(
+    "a model holds at most {} features; prune rare observations or do not ask for all features",
+    u32::MAX
+)]
 pub struct TooManyFeatures;
 
 impl FeatureTable {
     /// A table from its parts, or `None` when they do not fit together.
-    pub fn from_parts(offsets: Vec<u32>, columns: Vec<u32>, width: usize) -> Option<Self> {
-        let rising = offsets.windows(2).all(|pair| pair[0] <= pair[1]);
-        let bounded = offsets.first() == Some(&0) && offsets.last().copied() == u32::try_from(columns.len()).ok();
+    pub fn from_parts(offsets: Shared<u32>, columns: Shared<u32>, width: usize) -> Option<Self> {
+        let bounded =
+            offsets.first() == Some(&0) && offsets.last().copied() == u32::try_from(columns.len()).ok();
+        let rising = bounded && offsets.is_sorted();
         let sorted = rising
-            && bounded
-            && offsets.windows(2).all(|pair| {
-                columns[pair[0] as usize..pair[1] as usize].is_sorted_by(|a, b| a < b)
+            && offsets.windows(2).all(|row| {
+                let row = &columns[row[0] as usize..row[1] as usize];
+                row.is_sorted_by(|a, b| a < b) && row.last().is_none_or(|&last| (last as usize) < width)
             });
-        (sorted && columns.iter().all(|&column| (column as usize) < width)).then_some(Self { offsets, columns })
+        sorted.then_some(Self { offsets, columns })
     }
 
     /// A table in which no observation has a feature.
     pub fn empty(rows: usize) -> Self {
-        Self { offsets: vec![0; rows + 1], columns: Vec::new() }
+        Self {
+            offsets: vec![0; rows + 1].into(),
+            columns: Shared::default(),
+        }
     }
 
     /// Number of observations.
@@ -82,17 +90,21 @@ impl FeatureTable {
         rows: usize,
         mut columns_of: impl FnMut(usize, &mut Vec<u32>),
     ) -> Result<Self, TooManyFeatures> {
-        let mut table = Self { offsets: Vec::with_capacity(rows + 1), columns: Vec::new() };
-        table.offsets.push(0);
+        let mut offsets = Vec::with_capacity(rows + 1);
+        offsets.push(0);
+        let mut columns = Vec::new();
         let mut row_columns = Vec::new();
         for row in 0..rows {
             row_columns.clear();
             columns_of(row, &mut row_columns);
-            table.columns.extend_from_slice(&row_columns);
-            table.offsets.push(u32::try_from(table.columns.len()).map_err(|_| TooManyFeatures)?);
+            columns.extend_from_slice(&row_columns);
+            offsets.push(u32::try_from(columns.len()).map_err(|_| TooManyFeatures)?);
         }
-        table.columns.shrink_to_fit();
-        Ok(table)
+        columns.shrink_to_fit();
+        Ok(Self {
+            offsets: offsets.into(),
+            columns: columns.into(),
+        })
     }
 }
 
@@ -115,7 +127,11 @@ impl Occurrences {
         }
         let mut next = offsets.clone();
         let mut places = vec![0; observations.len()];
-        let mut values = if observations.all_ones() { Vec::new() } else { vec![0.0; observations.len()] };
+        let mut values = if observations.all_ones() {
+            Vec::new()
+        } else {
+            vec![0.0; observations.len()]
+        };
         for position in 0..positions {
             for (id, value) in observations.iter(position) {
                 let slot = &mut next[id as usize];
@@ -126,13 +142,22 @@ impl Occurrences {
                 *slot += 1;
             }
         }
-        Self { offsets, positions: places, values }
+        Self {
+            offsets,
+            positions: places,
+            values,
+        }
     }
 
     /// Positions and values of one observation, in order.
     pub(crate) fn of(&self, row: usize) -> impl Iterator<Item = (usize, f32)> + '_ {
         let range = self.offsets[row] as usize..self.offsets[row + 1] as usize;
-        range.map(|i| (self.positions[i] as usize, self.values.get(i).copied().unwrap_or(1.0)))
+        range.map(|i| {
+            (
+                self.positions[i] as usize,
+                self.values.get(i).copied().unwrap_or(1.0),
+            )
+        })
     }
 }
 

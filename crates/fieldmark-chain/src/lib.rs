@@ -3,9 +3,12 @@
 pub mod automaton;
 pub mod features;
 pub mod inference;
+mod model;
 pub mod structure;
 pub mod train;
 pub mod tuples;
+mod viterbi;
 
 pub use automaton::{Arc, Automaton};
+pub use model::{ChainModel, Tagger};
 pub use structure::{Strategy, Structure, StructureError, StructureOptions};

@@ -67,7 +67,9 @@ pub enum StructureError {
     #[error("order {0} is not supported: choose 0, 1, 2 or 3")]
     Order(usize),
     /// All tuples were asked for and there are too many.
-    #[error("all label tuples of order {order} over {labels} labels are more than {most}; use supported transitions")]
+    #[error(
+        "all label tuples of order {order} over {labels} labels are more than {most}; use supported transitions"
+    )]
     TooManyTuples {
         /// The order asked for.
         order: usize,
@@ -109,20 +111,42 @@ impl Structure {
         if options.order > 3 {
             return Err(StructureError::Order(options.order));
         }
-        let lengths =
-            Lengths { order: options.order, lower_orders: options.lower_orders, boundaries: options.boundaries };
+        let lengths = Lengths {
+            order: options.order,
+            lower_orders: options.lower_orders,
+            boundaries: options.boundaries,
+        };
         let tuples = match options.transitions {
             _ if options.order == 0 => Tuples::from_list(labels, 0, []),
             Strategy::Supported => Tuples::seen(data, lengths, options.min_freq),
-            Strategy::All | Strategy::DefaultOnly => Tuples::all(labels, lengths, MOST_TUPLES).ok_or(
-                StructureError::TooManyTuples { order: options.order, labels, most: MOST_TUPLES },
-            )?,
+            Strategy::All | Strategy::DefaultOnly => {
+                Tuples::all(labels, lengths, MOST_TUPLES).ok_or(StructureError::TooManyTuples {
+                    order: options.order,
+                    labels,
+                    most: MOST_TUPLES,
+                })?
+            }
         };
-        let owners = if options.min_instances > 1 { instance_of_position(data) } else { Vec::new() };
-        let select = Selection { data, options, owners };
+        let owners = if options.min_instances > 1 {
+            instance_of_position(data)
+        } else {
+            Vec::new()
+        };
+        let select = Selection {
+            data,
+            options,
+            owners,
+        };
         let unary = select.unary()?;
         let (pairs, pair) = select.pair()?;
-        Ok(Self::assemble(options.clone(), labels, unary, pairs, pair, tuples))
+        Ok(Self::assemble(
+            options.clone(),
+            labels,
+            unary,
+            pairs,
+            pair,
+            tuples,
+        ))
     }
 
     pub(crate) fn assemble(
@@ -145,7 +169,16 @@ impl Structure {
             })
             .collect()
         };
-        Self { options, labels, unary, pairs, pair, tuples, unrolled, pair_of_arc }
+        Self {
+            options,
+            labels,
+            unary,
+            pairs,
+            pair,
+            tuples,
+            unrolled,
+            pair_of_arc,
+        }
     }
 
     /// The options that it was built with.
@@ -261,8 +294,11 @@ impl Selection<'_> {
             });
             pairs.extend(seen);
         }
-        let first: std::collections::HashSet<usize> =
-            self.data.instances().map(|instance| instance.positions().start).collect();
+        let first: std::collections::HashSet<usize> = self
+            .data
+            .instances()
+            .map(|instance| instance.positions().start)
+            .collect();
         let visit = |position: usize, add: &mut dyn FnMut(u32)| {
             if first.contains(&position) {
                 return;
@@ -361,7 +397,10 @@ mod tests {
         for name in ["A", "B", "C"] {
             builder.labels.intern(name);
         }
-        for (t, (gold, pair)) in [(0, false), (1, true), (1, true), (0, true)].into_iter().enumerate() {
+        for (t, (gold, pair)) in [(0, false), (1, true), (1, true), (0, true)]
+            .into_iter()
+            .enumerate()
+        {
             builder.observe(0, 1.0);
             if t < 2 {
                 builder.observe(1, 0.75);
@@ -398,9 +437,15 @@ mod tests {
     #[test]
     fn all_features_and_default_only() {
         let all = build(|o| (o.states, o.transitions) = (Strategy::All, Strategy::All));
-        assert_eq!((all.unary().len(), all.pair().len(), all.tuples().len()), (6, 9, 9));
+        assert_eq!(
+            (all.unary().len(), all.pair().len(), all.tuples().len()),
+            (6, 9, 9)
+        );
         let bias = build(|o| (o.states, o.transitions) = (Strategy::DefaultOnly, Strategy::DefaultOnly));
-        assert_eq!((bias.unary().len(), bias.pair().len(), bias.tuples().len()), (0, 0, 9));
+        assert_eq!(
+            (bias.unary().len(), bias.pair().len(), bias.tuples().len()),
+            (0, 0, 9)
+        );
         assert_eq!(bias.bias_weights().len(), 3);
     }
 

@@ -38,15 +38,24 @@ pub(crate) struct Lengths {
 impl Lengths {
     fn range(self) -> std::ops::RangeInclusive<usize> {
         let longest = self.order + 1;
-        if self.lower_orders { 2..=longest } else { longest.max(2)..=longest }
+        if self.lower_orders {
+            2..=longest
+        } else {
+            longest.max(2)..=longest
+        }
     }
 }
 
 impl Tuples {
     /// Tuples from a list, for a chain of the given order.
     pub(crate) fn from_list(labels: usize, order: usize, list: impl IntoIterator<Item = Box<[u32]>>) -> Self {
-        let sorted: BTreeSet<(usize, Box<[u32]>)> = list.into_iter().map(|tuple| (tuple.len(), tuple)).collect();
-        Self { labels, order, list: sorted.into_iter().map(|(_, tuple)| tuple).collect() }
+        let sorted: BTreeSet<(usize, Box<[u32]>)> =
+            list.into_iter().map(|tuple| (tuple.len(), tuple)).collect();
+        Self {
+            labels,
+            order,
+            list: sorted.into_iter().map(|(_, tuple)| tuple).collect(),
+        }
     }
 
     /// The tuples that occur in the data at least `least` times.
@@ -54,14 +63,19 @@ impl Tuples {
         let labels = data.labels.len();
         let mut counts: BTreeMap<Box<[u32]>, f64> = BTreeMap::new();
         for length in lengths.range() {
-            for_each_tuple(data, length, lengths.boundaries, |tuple| match counts.get_mut(tuple) {
-                Some(count) => *count += 1.0,
-                None => {
-                    counts.insert(tuple.into(), 1.0);
+            for_each_tuple(data, length, lengths.boundaries, |tuple| {
+                match counts.get_mut(tuple) {
+                    Some(count) => *count += 1.0,
+                    None => {
+                        counts.insert(tuple.into(), 1.0);
+                    }
                 }
             });
         }
-        let list = counts.into_iter().filter(|(_, count)| *count >= least).map(|(tuple, _)| tuple);
+        let list = counts
+            .into_iter()
+            .filter(|(_, count)| *count >= least)
+            .map(|(tuple, _)| tuple);
         Self::from_list(labels, lengths.order, list)
     }
 
@@ -100,32 +114,47 @@ impl Tuples {
     }
 
     /// The labels of each tuple.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u32]> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u32]> + Clone {
         self.list.iter().map(|tuple| &tuple[..])
     }
 
     /// The automaton whose arcs know which tuples they complete.
     pub(crate) fn unroll(&self) -> Unrolled {
-        let index: HashMap<&[u32], u32> =
-            self.list.iter().enumerate().map(|(id, tuple)| (&tuple[..], id as u32)).collect();
+        let index: HashMap<&[u32], u32> = self
+            .list
+            .iter()
+            .enumerate()
+            .map(|(id, tuple)| (&tuple[..], id as u32))
+            .collect();
         let boundary = self.labels as u32;
         let suffixes = |history: &[u32], next: u32| -> Vec<u32> {
             let whole = [history, &[next]].concat();
-            (0..history.len()).rev().filter_map(|start| index.get(&whole[start..]).copied()).collect()
+            (0..history.len())
+                .rev()
+                .filter_map(|start| index.get(&whole[start..]).copied())
+                .collect()
         };
         let states = self.states();
-        let ids: HashMap<&[u32], u32> =
-            states.iter().enumerate().map(|(id, state)| (&state[..], id as u32)).collect();
+        let ids: HashMap<&[u32], u32> = states
+            .iter()
+            .enumerate()
+            .map(|(id, state)| (&state[..], id as u32))
+            .collect();
         let successor = |history: &[u32], next: u32| -> u32 {
             let whole = [history, &[next]].concat();
             // A single label is always a state.
-            (0..whole.len()).find_map(|start| ids.get(&whole[start..]).copied()).unwrap_or(next)
+            (0..whole.len())
+                .find_map(|start| ids.get(&whole[start..]).copied())
+                .unwrap_or(next)
         };
         let last = |state: &[u32]| state[state.len() - 1];
         let mut arcs: Vec<(Arc, Vec<u32>)> = Vec::new();
         for (from, state) in states.iter().enumerate() {
             for next in 0..boundary {
-                let arc = Arc { from: from as u32, to: successor(state, next) };
+                let arc = Arc {
+                    from: from as u32,
+                    to: successor(state, next),
+                };
                 arcs.push((arc, suffixes(state, next)));
             }
         }
@@ -222,7 +251,11 @@ mod tests {
         for sequence in sequences {
             for gold in *sequence {
                 builder
-                    .end_position(if gold.is_empty() { Gold::Unknown } else { Gold::Ambiguous(gold) })
+                    .end_position(if gold.is_empty() {
+                        Gold::Unknown
+                    } else {
+                        Gold::Ambiguous(gold)
+                    })
                     .unwrap();
             }
             builder.end_instance().unwrap();
@@ -231,7 +264,11 @@ mod tests {
     }
 
     fn lengths(order: usize, boundaries: bool) -> Lengths {
-        Lengths { order, lower_orders: true, boundaries }
+        Lengths {
+            order,
+            lower_orders: true,
+            boundaries,
+        }
     }
 
     #[test]
@@ -254,10 +291,24 @@ mod tests {
     /// Walks every label sequence and compares the tuples met on the arcs with those in the sequence.
     #[test]
     fn paths_complete_exactly_the_tuples_of_their_sequence() {
-        let data = data(&[&[&[0], &[1], &[0], &[0], &[2], &[1], &[1]], &[&[2], &[2], &[0], &[1]]], 3);
+        let data = data(
+            &[
+                &[&[0], &[1], &[0], &[0], &[2], &[1], &[1]],
+                &[&[2], &[2], &[0], &[1]],
+            ],
+            3,
+        );
         for order in 0..=3 {
             for (lower_orders, boundaries) in [(true, false), (true, true), (false, false), (false, true)] {
-                let tuples = Tuples::seen(&data, Lengths { order, lower_orders, boundaries }, 0.0);
+                let tuples = Tuples::seen(
+                    &data,
+                    Lengths {
+                        order,
+                        lower_orders,
+                        boundaries,
+                    },
+                    0.0,
+                );
                 let unrolled = tuples.unroll();
                 let automaton = &unrolled.automaton;
                 for code in 0..3usize.pow(5) {
@@ -278,10 +329,17 @@ mod tests {
                         state = automaton.arcs()[next[0] as usize].to;
                     }
                     met.extend(&unrolled.end_tuples[state as usize]);
-                    let padded = if boundaries { [&[3], &labels[..], &[3]].concat() } else { labels.clone() };
+                    let padded = if boundaries {
+                        [&[3], &labels[..], &[3]].concat()
+                    } else {
+                        labels.clone()
+                    };
                     let mut expected: Vec<u32> = Vec::new();
                     for (id, tuple) in tuples.iter().enumerate() {
-                        let times = padded.windows(tuple.len()).filter(|window| *window == tuple).count();
+                        let times = padded
+                            .windows(tuple.len())
+                            .filter(|window| *window == tuple)
+                            .count();
                         expected.extend(std::iter::repeat_n(id as u32, times));
                     }
                     met.sort_unstable();

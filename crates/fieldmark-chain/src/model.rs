@@ -1,0 +1,369 @@
+//! [`ChainModel`]: a trained chain, immutable and shared; [`Tagger`]: the scratch memory to use it with.
+
+use crate::features::FeatureTable;
+use crate::inference::{ArcScores, Constraints, Error, Inference, Lattice, Space, Worker};
+use crate::structure::{NO_PAIR, Structure, StructureOptions};
+use crate::tuples::Tuples;
+use crate::viterbi;
+use fieldmark_core::container::Shared;
+use fieldmark_core::kernels::Dispatch;
+use fieldmark_core::{Alphabet, Instance, Names};
+
+/// A chain model with its weights and names.
+#[derive(Debug)]
+pub struct ChainModel {
+    labels: Alphabet,
+    observations: Names,
+    unknown: Option<u32>,
+    structure: Structure,
+    weights: Shared<f64>,
+}
+
+/// Scores that do not depend on observations.
+struct StepScores {
+    arcs: Vec<f64>,
+    /// By state; −∞ where no sequence begins.
+    start: Vec<f64>,
+    end: Vec<f64>,
+    /// By label.
+    bias: Vec<f64>,
+}
+
+impl ChainModel {
+    /// A model from what training gives. Features and observations without weight are dropped.
+    ///
+    /// # Panics
+    /// When the parts do not belong together.
+    pub fn new(labels: Alphabet, observations: &Alphabet, structure: &Structure, weights: &[f64]) -> Self {
+        assert_eq!(weights.len(), structure.weights());
+        assert_eq!(observations.len(), structure.unary().rows());
+        let pruned = Pruned::new(structure, weights);
+        let names: Vec<&str> = pruned.rows.iter().map(|&row| observations.name(row)).collect();
+        let structure = Structure::assemble(
+            structure.options().clone(),
+            structure.labels(),
+            pruned.unary,
+            structure.pairs().to_vec(),
+            pruned.pair,
+            pruned.tuples,
+        );
+        Self::assemble(
+            labels,
+            Names::new(names.into_iter()),
+            None,
+            structure,
+            pruned.weights.into(),
+        )
+    }
+
+    pub(crate) fn assemble(
+        labels: Alphabet,
+        observations: Names,
+        unknown: Option<u32>,
+        structure: Structure,
+        weights: Shared<f64>,
+    ) -> Self {
+        Self {
+            labels,
+            observations,
+            unknown,
+            structure,
+            weights,
+        }
+    }
+
+    /// Lets an observation stand for every name that the model does not know.
+    pub fn with_unknown(mut self, name: &str) -> Self {
+        self.unknown = self.observations.get(name);
+        self
+    }
+
+    /// The observation that stands for unknown names, if there is one.
+    pub fn unknown(&self) -> Option<u32> {
+        self.unknown
+    }
+
+    /// Names of the labels.
+    pub fn labels(&self) -> &Alphabet {
+        &self.labels
+    }
+
+    /// Names of the observations.
+    pub fn observations(&self) -> &Names {
+        &self.observations
+    }
+
+    /// The observation with a name whose [`Alphabet::hash`] is `hash`.
+    #[inline]
+    pub fn find_observation(&self, hash: u64, name: &str) -> Option<u32> {
+        self.observations.find(hash, name).or(self.unknown)
+    }
+
+    /// The features.
+    pub fn structure(&self) -> &Structure {
+        &self.structure
+    }
+
+    /// The shape that the model was trained with.
+    pub fn options(&self) -> &StructureOptions {
+        self.structure.options()
+    }
+
+    /// Every weight, in the numbering of [`Structure`].
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// Number of weights that are not zero.
+    pub fn active(&self) -> usize {
+        self.weights.iter().filter(|&&weight| weight != 0.0).count()
+    }
+
+    /// A tagger in double precision and scaled linear space.
+    pub fn tagger(&self) -> Tagger<'_> {
+        self.tagger_with(Space::default())
+    }
+
+    /// A tagger in a precision and space of choice.
+    pub fn tagger_with<T: Dispatch>(&self, space: Space) -> Tagger<'_, T> {
+        Tagger::new(&self.structure, &self.weights, space)
+    }
+}
+
+impl StepScores {
+    fn new(structure: &Structure, weights: &[f64]) -> Self {
+        let tuples = &weights[structure.tuple_weights()];
+        let sum = |list: &Vec<u32>| list.iter().map(|&tuple| tuples[tuple as usize]).sum::<f64>();
+        let unrolled = structure.unrolled();
+        let mut start = vec![f64::NEG_INFINITY; unrolled.automaton.states()];
+        for (state, list) in &unrolled.starts {
+            start[*state as usize] = sum(list);
+        }
+        let bias = match &weights[structure.bias_weights()] {
+            [] => vec![0.0; structure.labels()],
+            bias => bias.to_vec(),
+        };
+        Self {
+            arcs: unrolled.arc_tuples.iter().map(sum).collect(),
+            start,
+            end: unrolled.end_tuples.iter().map(sum).collect(),
+            bias,
+        }
+    }
+}
+
+/// What is left of a structure when weights of zero are dropped.
+struct Pruned {
+    rows: Vec<u32>,
+    unary: FeatureTable,
+    pair: FeatureTable,
+    tuples: Tuples,
+    weights: Vec<f64>,
+}
+
+impl Pruned {
+    fn new(structure: &Structure, weights: &[f64]) -> Self {
+        let unary = &weights[structure.unary_weights()];
+        let pair = &weights[structure.pair_weights()];
+        let tuples = &weights[structure.tuple_weights()];
+        let nonzero = |weights: &[f64]| weights.iter().any(|&weight| weight != 0.0);
+        let rows: Vec<u32> = (0..structure.unary().rows() as u32)
+            .filter(|&row| {
+                nonzero(&unary[structure.unary().features(row)])
+                    || nonzero(&pair[structure.pair().features(row)])
+            })
+            .collect();
+        let mut kept = Vec::with_capacity(weights.len());
+        let mut table = |from: &FeatureTable, weights: &[f64]| -> FeatureTable {
+            let table = FeatureTable::build(rows.len(), |row, columns| {
+                let row = rows[row];
+                for (&column, &weight) in from.columns(row).iter().zip(&weights[from.features(row)]) {
+                    if weight != 0.0 {
+                        columns.push(column);
+                        kept.push(weight);
+                    }
+                }
+            });
+            table.expect("fewer features than before")
+        };
+        let (unary, pair) = (table(structure.unary(), unary), table(structure.pair(), pair));
+        let list = structure
+            .tuples()
+            .iter()
+            .zip(tuples)
+            .filter(|(_, weight)| **weight != 0.0);
+        kept.extend(list.clone().map(|(_, weight)| weight));
+        let list = list.map(|(tuple, _)| tuple.into());
+        let tuples = Tuples::from_list(structure.labels(), structure.options().order, list);
+        kept.extend_from_slice(&weights[structure.bias_weights()]);
+        Self {
+            rows,
+            unary,
+            pair,
+            tuples,
+            weights: kept,
+        }
+    }
+}
+
+/// Scratch memory to tag with; make one per thread and use it again and again.
+pub struct Tagger<'m, T = f64> {
+    structure: &'m Structure,
+    weights: &'m [f64],
+    /// Scores of labels, one row for each position.
+    label_scores: Vec<T>,
+    nodes: Vec<T>,
+    steps: Vec<T>,
+    arcs: Vec<T>,
+    start: Vec<T>,
+    end: Vec<T>,
+    bias: Vec<T>,
+    worker: Worker<T>,
+    viterbi: viterbi::Tables<T>,
+    /// Whether the constraint-free first-order Viterbi serves.
+    plain: bool,
+}
+
+impl<'m, T: Dispatch> Tagger<'m, T> {
+    /// A tagger for weights that are not in a model yet.
+    ///
+    /// # Panics
+    /// When there are not as many weights as the structure has features.
+    pub fn new(structure: &'m Structure, weights: &'m [f64], space: Space) -> Self {
+        assert_eq!(weights.len(), structure.weights());
+        let convert = |scores: &[f64]| scores.iter().map(|&score| T::from_f64(score)).collect::<Vec<T>>();
+        let scores = StepScores::new(structure, weights);
+        let (arcs, start, end) = (
+            convert(&scores.arcs),
+            convert(&scores.start),
+            convert(&scores.end),
+        );
+        let plain = structure.automaton().is_complete() && structure.pairs().is_empty();
+        let viterbi = viterbi::Tables::new(structure.labels(), if plain { &arcs } else { &[] }, &start, &end);
+        Self {
+            structure,
+            weights,
+            label_scores: Vec::new(),
+            nodes: Vec::new(),
+            steps: Vec::new(),
+            arcs,
+            start,
+            end,
+            bias: convert(&scores.bias),
+            worker: Worker::new(space),
+            viterbi,
+            plain,
+        }
+    }
+
+    /// The best label sequence of an instance.
+    ///
+    /// The instance must have been read with the observations of the model; its gold labels are ignored.
+    pub fn tag(&mut self, instance: Instance<'_>) -> Result<&[u32], Error> {
+        if self.plain && !instance.is_empty() {
+            self.score_labels(instance);
+            if self.label_scores.iter().all(|score| score.is_finite()) {
+                return Ok(self.viterbi.best(&self.label_scores));
+            }
+        }
+        let labels = self
+            .load(instance, &Constraints::none())?
+            .viterbi()?
+            .labels
+            .to_vec();
+        Ok(self.viterbi.keep(labels))
+    }
+
+    /// All other inference on an instance: k best, marginals, spans, and everything under constraints.
+    pub fn load<'t>(
+        &'t mut self,
+        instance: Instance<'_>,
+        constraints: &Constraints,
+    ) -> Result<Inference<'t, 't, T>, Error> {
+        self.score_labels(instance);
+        let automaton = self.structure.automaton();
+        let labels = self.structure.labels();
+        let nodes = if automaton.is_complete() {
+            &self.label_scores
+        } else {
+            self.nodes.clear();
+            for row in self.label_scores.chunks_exact(labels) {
+                self.nodes
+                    .extend(automaton.label_of().iter().map(|&label| row[label as usize]));
+            }
+            &self.nodes
+        };
+        let arcs = if self.structure.pairs().is_empty() {
+            ArcScores::Static(&self.arcs)
+        } else {
+            score_steps(
+                self.structure,
+                self.weights,
+                instance,
+                &self.arcs,
+                &mut self.steps,
+            );
+            ArcScores::PerStep(&self.steps)
+        };
+        let lattice = Lattice {
+            automaton,
+            length: instance.len(),
+            nodes,
+            arcs,
+            start: &self.start,
+            end: &self.end,
+        };
+        self.worker.load(&lattice, constraints)
+    }
+
+    fn score_labels(&mut self, instance: Instance<'_>) {
+        let labels = self.structure.labels();
+        let table = self.structure.unary();
+        let (offsets, columns) = (table.offsets(), table.all_columns());
+        let weights = &self.weights[self.structure.unary_weights()];
+        self.label_scores.clear();
+        for position in instance.positions() {
+            let first = self.label_scores.len();
+            self.label_scores.extend_from_slice(&self.bias);
+            let row = &mut self.label_scores[first..first + labels];
+            for (id, value) in instance.dataset.unary.iter(position) {
+                let range = offsets[id as usize] as usize..offsets[id as usize + 1] as usize;
+                let value = T::from_f32(value);
+                for (&column, &weight) in columns[range.clone()].iter().zip(&weights[range]) {
+                    row[column as usize] += value * T::from_f64(weight);
+                }
+            }
+        }
+    }
+}
+
+/// Scores of all arcs for each step of an instance.
+fn score_steps<T: Dispatch>(
+    structure: &Structure,
+    weights: &[f64],
+    instance: Instance<'_>,
+    arcs: &[T],
+    steps: &mut Vec<T>,
+) {
+    let table = structure.pair();
+    let weights = &weights[structure.pair_weights()];
+    let mut pairs = vec![T::ZERO; structure.pairs().len()];
+    steps.clear();
+    for position in instance.positions().skip(1) {
+        pairs.fill(T::ZERO);
+        for (id, value) in instance.dataset.pair.iter(position) {
+            let value = T::from_f32(value);
+            for (&column, &weight) in table.columns(id).iter().zip(&weights[table.features(id)]) {
+                pairs[column as usize] += value * T::from_f64(weight);
+            }
+        }
+        let scores = arcs.iter().zip(structure.pair_of_arc());
+        steps.extend(scores.map(|(&score, &pair)| {
+            if pair == NO_PAIR {
+                score
+            } else {
+                score + pairs[pair as usize]
+            }
+        }));
+    }
+}
