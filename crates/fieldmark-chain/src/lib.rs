@@ -8,6 +8,7 @@ pub mod structure;
 pub mod train;
 pub mod tuples;
 mod viterbi;
+mod warm_start;
 
 pub use automaton::{Arc, Automaton};
 pub use model::{ChainModel, Tagger};

@@ -2,6 +2,7 @@
 
 use crate::Alphabet;
 use std::ops::Range;
+use xxhash_rust::xxh3::Xxh3;
 
 /// The labels that are allowed at one position.
 ///
@@ -105,6 +106,14 @@ impl Observations {
         self.ids.push(id);
     }
 
+    /// Gives the value 1 to ids that were added without a value.
+    #[inline]
+    fn fill_values(&mut self) {
+        if !self.values.is_empty() {
+            self.values.resize(self.ids.len(), 1.0);
+        }
+    }
+
     fn push_value(&mut self, value: f32) {
         self.values.resize(self.ids.len(), 1.0);
         self.values.push(value);
@@ -161,6 +170,15 @@ impl Observations {
         self.offsets.push(end);
         Ok(())
     }
+}
+
+/// An end of the step between neighbouring positions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepEnd {
+    /// The earlier position.
+    Left,
+    /// The later position.
+    Right,
 }
 
 /// Sequences for training or tagging: observations and gold label sets.
@@ -263,6 +281,53 @@ impl Dataset {
         }
     }
 
+    /// Describes every step by the observations of one of its ends ("enriched bigrams").
+    ///
+    /// Replaces the pair observations. The first position of an instance has no step into it.
+    pub fn observe_steps(&mut self, end: StepEnd) {
+        let mut pair = Observations::default();
+        let values = !self.unary.all_ones();
+        pair.offsets.push(0);
+        for instance in self.instances() {
+            for position in instance.positions() {
+                if position > instance.positions().start {
+                    let from = match end {
+                        StepEnd::Left => position - 1,
+                        StepEnd::Right => position,
+                    };
+                    pair.ids.extend_from_slice(self.unary.ids(from));
+                    if values {
+                        pair.values.extend_from_slice(self.unary.values(from).unwrap_or_default());
+                    }
+                }
+                // No more than the unary observations, which were counted.
+                pair.offsets.push(pair.ids.len() as u32);
+            }
+        }
+        self.pair = pair;
+    }
+
+    /// A hash of names, observations, labels and borders: equal for equal data.
+    pub fn fingerprint(&self) -> u64 {
+        let mut hash = Xxh3::new();
+        for alphabet in [&self.labels, &self.observations] {
+            for name in alphabet.iter() {
+                hash.update(name.as_bytes());
+                hash.update(&[0xff]);
+            }
+        }
+        for observations in [&self.unary, &self.pair] {
+            for numbers in [&observations.offsets, &observations.ids] {
+                numbers.iter().for_each(|number| hash.update(&number.to_le_bytes()));
+            }
+            observations.values.iter().for_each(|value| hash.update(&value.to_le_bytes()));
+        }
+        for numbers in [&self.gold, &self.borders].into_iter().map(|v| &v[..]).chain(self.sets.iter().map(|s| &s[..])) {
+            numbers.iter().for_each(|number| hash.update(&number.to_le_bytes()));
+        }
+        hash.digest()
+    }
+
     /// Frees the observations of all positions; their names, the gold sets and the instances stay.
     pub fn forget_observations(&mut self) {
         self.unary = Observations::default();
@@ -339,6 +404,20 @@ impl DatasetBuilder {
         self.unary.push(id, value);
     }
 
+    /// Interns `names` and adds them to the open position with the value 1.
+    #[inline]
+    pub fn observe_names(&mut self, names: &[&str]) {
+        self.observations.intern_all(names, &mut self.unary.ids);
+        self.unary.fill_values();
+    }
+
+    /// Adds observations with the value 1 to the open position.
+    #[inline]
+    pub fn observe_all(&mut self, ids: &[u32]) {
+        self.unary.ids.extend_from_slice(ids);
+        self.unary.fill_values();
+    }
+
     /// Adds an observation to the step into the open position. `value` must be finite.
     #[inline]
     pub fn observe_pair(&mut self, id: u32, value: f32) {
@@ -380,11 +459,9 @@ impl DatasetBuilder {
     /// Building parts and appending them in order gives the same data set as building it in one go.
     pub fn append(&mut self, part: &Dataset) -> Result<(), DatasetError> {
         let labels: Vec<u32> = part.labels.iter().map(|name| self.labels.intern(name)).collect();
-        let ids: Vec<u32> = part
-            .observations
-            .iter()
-            .map(|name| self.observations.intern(name))
-            .collect();
+        let names: Vec<&str> = part.observations.iter().collect();
+        let mut ids = Vec::with_capacity(names.len());
+        self.observations.intern_all(&names, &mut ids);
         self.append_mapped(part, |label| labels[label as usize], |id| ids[id as usize])
     }
 
@@ -530,6 +607,55 @@ mod tests {
         let data = builder.finish();
         let rows: Vec<Vec<u32>> = (0..4).map(|t| data.pair.ids(t).to_vec()).collect();
         assert_eq!(rows, [vec![], vec![], vec![7], vec![]]);
+    }
+
+    #[test]
+    fn many_observations_at_once_are_the_same_as_one_by_one() {
+        let (mut one_by_one, mut at_once) = (DatasetBuilder::new(), DatasetBuilder::new());
+        for value in [1.0, 0.5, 1.0] {
+            for name in ["a", "b", "a"] {
+                let id = one_by_one.observations.intern(name);
+                one_by_one.observe(id, 1.0);
+            }
+            at_once.observe_names(&["a", "b"]);
+            at_once.observe_all(&[0]);
+            one_by_one.observe(1, value);
+            at_once.observe(1, value);
+            one_by_one.end_position(Gold::Unknown).unwrap();
+            at_once.end_position(Gold::Unknown).unwrap();
+        }
+        assert_eq!(one_by_one.finish(), at_once.finish());
+    }
+
+    #[test]
+    fn parts_make_the_same_data_set_as_one_go() {
+        let fill = |builder: &mut DatasetBuilder, step: usize| {
+            let names =
+                ["a", "b", "c"].map(|name| builder.observations.intern(&format!("{name}{}", step % 2)));
+            let labels = ["X", "Y"].map(|name| builder.labels.intern(name));
+            builder.observe(names[step % 3], if step == 4 { 2.0 } else { 1.0 });
+            if step >= 3 {
+                builder.observe_pair(names[0], 1.0);
+            }
+            builder.end_position(Gold::Known(labels[step % 2])).unwrap();
+            builder.end_position(Gold::Ambiguous(&labels)).unwrap();
+            builder.end_position(Gold::Unknown).unwrap();
+            builder.end_instance().unwrap();
+        };
+        let (mut whole, mut appended) = (DatasetBuilder::new(), DatasetBuilder::new());
+        for step in 0..7 {
+            fill(&mut whole, step);
+            let mut part = DatasetBuilder::new();
+            fill(&mut part, step);
+            appended.append(&part.finish_part()).unwrap();
+        }
+        appended.append(&DatasetBuilder::new().finish()).unwrap();
+        let whole = whole.finish();
+        assert_eq!(appended.finish(), whole);
+
+        let mut numbered = DatasetBuilder::with_alphabets(whole.labels.clone(), whole.observations.clone());
+        numbered.append_numbered(&whole).unwrap();
+        assert_eq!(numbered.finish(), whole);
     }
 
     #[test]

@@ -14,6 +14,6 @@ pub mod optimize;
 pub mod scheme;
 
 pub use alphabet::Alphabet;
-pub use dataset::{Dataset, DatasetBuilder, Gold, Instance, Observations};
+pub use dataset::{Dataset, DatasetBuilder, Gold, Instance, Observations, StepEnd};
 pub use names::Names;
 pub use scheme::Scheme;
