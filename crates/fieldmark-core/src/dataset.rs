@@ -297,7 +297,8 @@ impl Dataset {
                     };
                     pair.ids.extend_from_slice(self.unary.ids(from));
                     if values {
-                        pair.values.extend_from_slice(self.unary.values(from).unwrap_or_default());
+                        pair.values
+                            .extend_from_slice(self.unary.values(from).unwrap_or_default());
                     }
                 }
                 // No more than the unary observations, which were counted.
@@ -318,12 +319,23 @@ impl Dataset {
         }
         for observations in [&self.unary, &self.pair] {
             for numbers in [&observations.offsets, &observations.ids] {
-                numbers.iter().for_each(|number| hash.update(&number.to_le_bytes()));
+                numbers
+                    .iter()
+                    .for_each(|number| hash.update(&number.to_le_bytes()));
             }
-            observations.values.iter().for_each(|value| hash.update(&value.to_le_bytes()));
+            observations
+                .values
+                .iter()
+                .for_each(|value| hash.update(&value.to_le_bytes()));
         }
-        for numbers in [&self.gold, &self.borders].into_iter().map(|v| &v[..]).chain(self.sets.iter().map(|s| &s[..])) {
-            numbers.iter().for_each(|number| hash.update(&number.to_le_bytes()));
+        for numbers in [&self.gold, &self.borders]
+            .into_iter()
+            .map(|v| &v[..])
+            .chain(self.sets.iter().map(|s| &s[..]))
+        {
+            numbers
+                .iter()
+                .for_each(|number| hash.update(&number.to_le_bytes()));
         }
         hash.digest()
     }

@@ -11,13 +11,13 @@
 
 use crate::block::is_blank;
 use crate::error::{ErrorKind, Fault, shown};
-use crate::sink::{Names, Sink};
+use crate::sink::{Naming, Sink};
 use memchr::{memchr, memchr_iter, memchr2};
 
 /// Parses the lines of `text` into `sink`.
-pub(crate) fn parse<N: Names>(text: &str, sink: &mut Sink<'_, N>) -> Result<(), Box<Fault>> {
+pub(crate) fn parse<N: Naming>(text: &str, sink: &mut Sink<'_, N>) -> Result<(), Box<Fault>> {
     let bytes = text.as_bytes();
-    let mut scratch = String::new();
+    let mut scratch = Scratch::default();
     let mut start = 0;
     while start < bytes.len() {
         let newline = memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |at| start + at);
@@ -32,12 +32,19 @@ pub(crate) fn parse<N: Names>(text: &str, sink: &mut Sink<'_, N>) -> Result<(), 
     sink.end_sequence()
 }
 
-fn parse_line<N: Names>(
-    text: &str,
+/// Memory that every line uses again.
+#[derive(Default)]
+struct Scratch<'t> {
+    fields: Vec<&'t str>,
+    unescaped: String,
+}
+
+fn parse_line<'t, N: Naming>(
+    text: &'t str,
     start: usize,
     end: usize,
     sink: &mut Sink<'_, N>,
-    scratch: &mut String,
+    scratch: &mut Scratch<'t>,
 ) -> Result<(), Box<Fault>> {
     let line = &text[start..end];
     let bytes = line.as_bytes();
@@ -55,23 +62,29 @@ fn parse_line<N: Names>(
     let mut field_start = label_end + 1;
     // Most lines have neither escapes nor values: one look at the line saves one at every attribute.
     if memchr2(b':', b'\\', bytes).is_none() {
+        scratch.fields.clear();
         if field_start < bytes.len() {
-            for tab in memchr_iter(b'\t', &bytes[field_start..]).map(|at| at + label_end + 1) {
-                if tab > field_start {
-                    sink.observe(&line[field_start..tab], 1.0);
+            let first = field_start;
+            let tabs = memchr_iter(b'\t', &bytes[first..]).map(|at| first + at);
+            for field_end in tabs.chain([bytes.len()]) {
+                if field_end > field_start {
+                    scratch.fields.push(&line[field_start..field_end]);
                 }
-                field_start = tab + 1;
-            }
-            if field_start < bytes.len() {
-                sink.observe(&line[field_start..], 1.0);
+                field_start = field_end + 1;
             }
         }
+        sink.observe_all(&scratch.fields);
         return sink.end_position(start, end, &line[..label_end], start);
     }
     while field_start < bytes.len() {
         let field_end = memchr(b'\t', &bytes[field_start..]).map_or(bytes.len(), |at| field_start + at);
         if field_end > field_start {
-            attribute(&line[field_start..field_end], start + field_start, sink, scratch)?;
+            attribute(
+                &line[field_start..field_end],
+                start + field_start,
+                sink,
+                &mut scratch.unescaped,
+            )?;
         }
         field_start = field_end + 1;
     }
@@ -79,7 +92,7 @@ fn parse_line<N: Names>(
     match memchr2(b':', b'\\', label.as_bytes()) {
         None => sink.end_position(start, end, label, start),
         Some(special) => {
-            if let Some(colon) = unescape(label, special, scratch) {
+            if let Some(colon) = unescape(label, special, &mut scratch.unescaped) {
                 let problem = "a colon in a label is written `\\:`";
                 return Err(Fault::new(
                     start + colon,
@@ -89,16 +102,13 @@ fn parse_line<N: Names>(
                     },
                 ));
             }
-            let unescaped = std::mem::take(scratch);
-            let result = sink.end_position(start, end, &unescaped, start);
-            *scratch = unescaped;
-            result
+            sink.end_position(start, end, &scratch.unescaped, start)
         }
     }
 }
 
 /// Reads one attribute that may have escapes or a value.
-fn attribute<N: Names>(
+fn attribute<N: Naming>(
     field: &str,
     offset: usize,
     sink: &mut Sink<'_, N>,

@@ -32,7 +32,7 @@ impl Block {
     }
 
     /// The text of the block.
-    pub(crate) fn text(&self) -> Result<&str, ReadError> {
+    pub fn text(&self) -> Result<&str, ReadError> {
         if let Some(at) = memchr::memchr(0, &self.bytes) {
             let kind = ErrorKind::Nul {
                 offset: self.offset + at as u64,
@@ -50,8 +50,10 @@ impl Block {
     }
 
     /// A fault with file, line and column.
+    #[allow(clippy::boxed_local)] // Parsers return their faults boxed.
     pub(crate) fn error(&self, fault: Box<Fault>) -> ReadError {
-        let before = &self.bytes[..fault.offset];
+        let Fault { offset, kind } = *fault;
+        let before = &self.bytes[..offset];
         let line_start = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
         // Bytes that continue a character are not counted, so this works in a line that is not UTF-8 throughout.
         let column = before[line_start..]
@@ -59,7 +61,7 @@ impl Block {
             .filter(|&&byte| byte & 0xC0 != 0x80)
             .count() as u64
             + 1;
-        ReadError::at(&self.file, self.line_at(fault.offset), column, fault.kind)
+        ReadError::at(&self.file, self.line_at(offset), column, kind)
     }
 
     /// The line number of a byte of the block.

@@ -5,7 +5,7 @@
 
 use crate::block::{Block, is_blank};
 use crate::error::{ErrorKind, Fault, ReadError};
-use crate::sink::{Names, Sink};
+use crate::sink::{Naming, Sink};
 use crate::template::{Place, Rows, Template};
 use memchr::{memchr, memchr_iter};
 
@@ -132,7 +132,7 @@ struct Sequence<'t> {
 }
 
 impl ColumnParser<'_> {
-    pub fn parse<N: Names>(&self, text: &str, sink: &mut Sink<'_, N>) -> Result<(), Box<Fault>> {
+    pub fn parse<N: Naming>(&self, text: &str, sink: &mut Sink<'_, N>) -> Result<(), Box<Fault>> {
         let mut sequence = Sequence::default();
         sequence.rows.columns = self.layout.columns - usize::from(!self.options.unlabelled);
         let mut name = String::new();
@@ -191,7 +191,7 @@ impl ColumnParser<'_> {
         Ok(())
     }
 
-    fn finish<N: Names>(
+    fn finish<N: Naming>(
         &self,
         sequence: &mut Sequence<'_>,
         name: &mut String,

@@ -5,7 +5,7 @@ use crate::block::{Block, BlockOptions, Blocks};
 use crate::columns::{ColumnOptions, ColumnParser, Layout, Separator};
 use crate::error::{ErrorKind, ReadError};
 use crate::label::LabelSyntax;
-use crate::sink::{Fixed, Growing, Lines, Lookup, Names, Part, Sink, Unseen};
+use crate::sink::{Fixed, Growing, Lines, Lookup, Naming, Part, Sink, Unseen};
 use crate::source::Source;
 use crate::template::Template;
 use fieldmark_core::{Alphabet, Dataset, DatasetBuilder};
@@ -21,6 +21,7 @@ pub struct Format {
     labels: LabelSyntax,
     longest_sequence: usize,
     blocks: BlockOptions,
+    observed_columns: Option<usize>,
 }
 
 #[derive(Clone, Debug)]
@@ -39,6 +40,7 @@ impl Format {
             labels,
             longest_sequence: usize::MAX,
             blocks,
+            observed_columns: None,
         }
     }
 
@@ -82,6 +84,13 @@ impl Format {
         self
     }
 
+    /// The number of columns that a model was trained on, without the label: an input with just as many has
+    /// no label.
+    pub fn observed_columns(mut self, columns: usize) -> Self {
+        self.observed_columns = Some(columns);
+        self
+    }
+
     /// Sets how the input is cut into blocks.
     pub fn blocks(mut self, blocks: BlockOptions) -> Self {
         self.blocks = blocks;
@@ -111,6 +120,13 @@ pub struct Parser {
 
 impl Parser {
     fn new(format: &Format, layout: Option<Layout>, name: &str) -> Result<Self, ReadError> {
+        let mut format = format.clone();
+        if layout
+            .as_ref()
+            .is_some_and(|layout| Some(layout.columns) == format.observed_columns)
+        {
+            format.columns.unlabelled = true;
+        }
         let columns = match (&format.kind, layout) {
             (Kind::Attributes, _) | (_, None) => None,
             (Kind::Columns(template), Some(layout)) => {
@@ -125,10 +141,15 @@ impl Parser {
                 Some((layout, template))
             }
         };
-        Ok(Self {
-            format: format.clone(),
-            columns,
-        })
+        Ok(Self { format, columns })
+    }
+
+    /// Number of columns without the label; attribute files have none.
+    pub fn observed_columns(&self) -> Option<usize> {
+        let labelled = !self.format.columns.unlabelled;
+        self.columns
+            .as_ref()
+            .map(|(layout, _)| layout.columns - usize::from(labelled))
     }
 
     /// The template that makes observations of columns; attribute files have none.
@@ -159,11 +180,7 @@ impl Parser {
         labels: &Alphabet,
         lookup: &L,
     ) -> Result<Part, ReadError> {
-        let mut names = Fixed {
-            lookup,
-            labels,
-            unseen: Unseen::default(),
-        };
+        let mut names = Fixed::new(lookup, labels);
         let (data, lines) = self.part(&block, DatasetBuilder::new(), &mut names)?;
         Ok(Part {
             block,
@@ -173,7 +190,7 @@ impl Parser {
         })
     }
 
-    fn part<N: Names>(
+    fn part<N: Naming>(
         &self,
         block: &Block,
         mut builder: DatasetBuilder,
@@ -184,7 +201,7 @@ impl Parser {
         Ok((builder.finish_part(), lines))
     }
 
-    fn parse_into<N: Names>(
+    fn parse_into<N: Naming>(
         &self,
         block: &Block,
         builder: &mut DatasetBuilder,

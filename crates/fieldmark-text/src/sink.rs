@@ -2,7 +2,7 @@
 
 use crate::error::{ErrorKind, Fault};
 use crate::label::LabelSyntax;
-use fieldmark_core::{Alphabet, Dataset, DatasetBuilder, Gold};
+use fieldmark_core::{Alphabet, Dataset, DatasetBuilder, Gold, Names};
 use std::collections::BTreeMap;
 
 /// Finds the number of an observation in a model.
@@ -11,12 +11,54 @@ use std::collections::BTreeMap;
 pub trait Lookup: Sync {
     /// The number of the observation, if the model has it.
     fn find(&self, hash: u64, name: &str) -> Option<u32>;
+
+    /// Appends to `found` the numbers of those of `names` that the model has, in order.
+    ///
+    /// The reader asks for all observations of a position at once, so that an implementation with a large
+    /// table can let its waits for memory overlap.
+    #[inline]
+    fn find_all(&self, names: &[&str], found: &mut Vec<u32>) {
+        found.extend(
+            names
+                .iter()
+                .filter_map(|name| self.find(Alphabet::hash(name), name)),
+        );
+    }
 }
 
 impl Lookup for Alphabet {
     #[inline]
     fn find(&self, hash: u64, name: &str) -> Option<u32> {
         self.get_hashed(name, hash)
+    }
+
+    #[inline]
+    fn find_all(&self, names: &[&str], found: &mut Vec<u32>) {
+        self.get_all(names, |id| found.extend(id));
+    }
+}
+
+impl Lookup for Names {
+    #[inline]
+    fn find(&self, hash: u64, name: &str) -> Option<u32> {
+        Names::find(self, hash, name)
+    }
+
+    #[inline]
+    fn find_all(&self, names: &[&str], found: &mut Vec<u32>) {
+        // Hashing apart from looking up keeps the second loop short, so that its waits overlap.
+        let mut hashes = [0; 32];
+        for names in names.chunks(hashes.len()) {
+            for (hash, name) in hashes.iter_mut().zip(names) {
+                *hash = Alphabet::hash(name);
+            }
+            found.extend(
+                hashes
+                    .iter()
+                    .zip(names)
+                    .filter_map(|(&hash, name)| Names::find(self, hash, name)),
+            );
+        }
     }
 }
 
@@ -40,18 +82,24 @@ impl Unseen {
 }
 
 /// How names become numbers.
-pub(crate) trait Names {
+pub(crate) trait Naming {
     fn observation(&mut self, builder: &mut DatasetBuilder, name: &str) -> Option<u32>;
+    fn observe_all(&mut self, builder: &mut DatasetBuilder, names: &[&str]);
     fn label(&mut self, builder: &mut DatasetBuilder, name: &str) -> Option<u32>;
 }
 
 /// New names get new numbers.
 pub(crate) struct Growing;
 
-impl Names for Growing {
+impl Naming for Growing {
     #[inline]
     fn observation(&mut self, builder: &mut DatasetBuilder, name: &str) -> Option<u32> {
         Some(builder.observations.intern(name))
+    }
+
+    #[inline]
+    fn observe_all(&mut self, builder: &mut DatasetBuilder, names: &[&str]) {
+        builder.observe_names(names);
     }
 
     #[inline]
@@ -65,14 +113,34 @@ pub(crate) struct Fixed<'a, L: ?Sized> {
     pub lookup: &'a L,
     pub labels: &'a Alphabet,
     pub unseen: Unseen,
+    found: Vec<u32>,
 }
 
-impl<L: Lookup + ?Sized> Names for Fixed<'_, L> {
+impl<'a, L: Lookup + ?Sized> Fixed<'a, L> {
+    pub fn new(lookup: &'a L, labels: &'a Alphabet) -> Self {
+        Self {
+            lookup,
+            labels,
+            unseen: Unseen::default(),
+            found: Vec::new(),
+        }
+    }
+}
+
+impl<L: Lookup + ?Sized> Naming for Fixed<'_, L> {
     #[inline]
     fn observation(&mut self, _: &mut DatasetBuilder, name: &str) -> Option<u32> {
         let found = self.lookup.find(Alphabet::hash(name), name);
         self.unseen.observations += u64::from(found.is_none());
         found
+    }
+
+    #[inline]
+    fn observe_all(&mut self, builder: &mut DatasetBuilder, names: &[&str]) {
+        self.found.clear();
+        self.lookup.find_all(names, &mut self.found);
+        self.unseen.observations += (names.len() - self.found.len()) as u64;
+        builder.observe_all(&self.found);
     }
 
     #[inline]
@@ -113,7 +181,7 @@ pub(crate) struct Sink<'a, N> {
     scratch: String,
 }
 
-impl<'a, N: Names> Sink<'a, N> {
+impl<'a, N: Naming> Sink<'a, N> {
     pub fn new(
         builder: &'a mut DatasetBuilder,
         names: &'a mut N,
@@ -139,6 +207,12 @@ impl<'a, N: Names> Sink<'a, N> {
         if let Some(id) = self.names.observation(self.builder, name) {
             self.builder.observe(id, value);
         }
+    }
+
+    /// Adds observations with the value 1.
+    #[inline]
+    pub fn observe_all(&mut self, names: &[&str]) {
+        self.names.observe_all(self.builder, names);
     }
 
     #[inline]

@@ -257,8 +257,11 @@ fn an_eager_reader_hands_out_what_has_arrived() {
     assert_eq!(lines, [1, 7, 9]);
 }
 
+/// A label and attributes with values for every position.
+type Sequence = Vec<(String, Vec<(String, f32)>)>;
+
 /// Labels and attributes with everything that needs care.
-fn any_sequences() -> impl Strategy<Value = Vec<Vec<(String, Vec<(String, f32)>)>>> {
+fn any_sequences() -> impl Strategy<Value = Vec<Sequence>> {
     let name = "[ab:\\\\é= ]{1,4}";
     let value = prop_oneof![
         Just(1.0f32),
@@ -271,7 +274,7 @@ fn any_sequences() -> impl Strategy<Value = Vec<Vec<(String, Vec<(String, f32)>)
     prop::collection::vec(prop::collection::vec(position, 1..5), 1..20)
 }
 
-fn written(sequences: &[Vec<(String, Vec<(String, f32)>)>]) -> String {
+fn written(sequences: &[Sequence]) -> String {
     let mut text = String::new();
     for sequence in sequences {
         for (label, attributes) in sequence {
