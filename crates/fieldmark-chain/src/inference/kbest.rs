@@ -294,7 +294,7 @@ impl<T: Real> Inference<'_, '_, T> {
     ///
     /// Sequences with equal scores come in the lexicographic order of their label ids. (Scores are compared
     /// as they are after rounding.) Memory and time beyond one pass over the lattice grow with `k` times the
-    /// length.
+    /// length. Each call allocates the list.
     pub fn kbest(&mut self, k: usize) -> Result<KBest<'_>, Error> {
         let (length, states) = (self.lattice.length, self.worker.prepared.states);
         let (prepared, automaton) = (&self.worker.prepared, self.lattice.automaton);

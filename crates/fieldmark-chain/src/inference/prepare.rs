@@ -27,6 +27,7 @@ pub(super) struct Prepared<T> {
     /// Changes whenever the rows of arcs do.
     pub arcs_version: u64,
     arcs_prepared: ArcsPrepared<T>,
+    forbidden: Vec<usize>,
 }
 
 /// What the prepared arcs were made from, so that static arcs are prepared once for many sequences.
@@ -141,9 +142,9 @@ impl<T: Real> Prepared<T> {
         summary.measure(scores);
         summary.check_magnitude::<T>(self.length)?;
         self.arc_rows = if is_static { 1 } else { lattice.length - 1 };
-        let forbidden = forbidden_arcs(lattice.automaton, constraints);
+        find_forbidden(lattice.automaton, constraints, &mut self.forbidden);
         for row in self.arcs.chunks_exact_mut(self.arc_count.max(1)) {
-            for &arc in &forbidden {
+            for &arc in &self.forbidden {
                 row[arc] = T::NEG_INFINITY;
             }
             summary.shift(row);
@@ -270,14 +271,15 @@ fn check_numbers<T: Real>(what: &'static str, scores: &[T]) -> Result<(), Error>
     Err(Error::NotFinite { what, index })
 }
 
-fn forbidden_arcs(automaton: &Automaton, constraints: &Constraints) -> Vec<usize> {
+/// The arcs between labels that may not follow each other.
+fn find_forbidden(automaton: &Automaton, constraints: &Constraints, forbidden: &mut Vec<usize>) {
+    forbidden.clear();
     if constraints.pairs.is_empty() {
-        return Vec::new();
+        return;
     }
     let label = |state: u32| automaton.label_of()[state as usize];
-    let forbidden = |index: &usize| {
-        let arc = automaton.arcs()[*index];
+    forbidden.extend((0..automaton.arcs().len()).filter(|&index| {
+        let arc = automaton.arcs()[index];
         constraints.pairs.contains(&(label(arc.from), label(arc.to)))
-    };
-    (0..automaton.arcs().len()).filter(forbidden).collect()
+    }));
 }

@@ -220,6 +220,40 @@ fn the_empty_sequence_has_one_labelling() {
     assert_eq!(inference.kbest(5).unwrap().len(), 1);
 }
 
+/// Static arcs are prepared once for many sequences: nothing else may be taken for them.
+#[test]
+fn a_worker_forgets_the_arcs_of_another_lattice() {
+    let complete = Automaton::complete(2);
+    let crossed = Automaton::new(2, vec![1, 0], complete.arcs().to_vec());
+    let (scores, others) = ([1.0, 0.0, 0.0, 0.5], [0.0, 0.0, 3.0, 0.0]);
+    let lattice = |automaton, arcs| Lattice {
+        automaton,
+        length: 2,
+        nodes: &[0.0; 4],
+        arcs,
+        start: &[0.0; 2],
+        end: &[0.0; 2],
+    };
+    let mut constraints = Constraints::none();
+    constraints.forbid_pair(0, 0);
+    let lattices = [
+        lattice(&complete, ArcScores::Static(&scores)),
+        lattice(&complete, ArcScores::PerStep(&others)),
+        lattice(&complete, ArcScores::Static(&scores)),
+        lattice(&crossed, ArcScores::Static(&scores)),
+        lattice(&complete, ArcScores::Static(&scores)),
+    ];
+    let mut used: Worker<f64> = Worker::new(Space::Linear);
+    for lattice in &lattices {
+        let mut fresh: Worker<f64> = Worker::new(Space::Linear);
+        let expected = fresh.load(lattice, &constraints).unwrap().log_z().unwrap();
+        assert_eq!(
+            used.load(lattice, &constraints).unwrap().log_z().unwrap(),
+            expected
+        );
+    }
+}
+
 /// Random scores of the given size on a long sequence, with a different offset at every position.
 fn long_scores(length: usize, labels: usize, size: f64, seed: u64) -> Vec<f64> {
     let random = &mut Random(seed);
