@@ -4,7 +4,7 @@
 
 use crate::automaton::Automaton;
 use crate::features::{FeatureTable, Occurrences, TooManyFeatures, instance_of_position};
-use crate::tuples::{Lengths, Tuples, Unrolled, for_each_tuple};
+use crate::tuples::{Lengths, TooManyArcs, Tuples, Unrolled, for_each_tuple};
 use fieldmark_core::{Dataset, Gold, Observations};
 use std::ops::Range;
 
@@ -81,6 +81,9 @@ pub enum StructureError {
     /// More features than can be numbered.
     #[error(transparent)]
     TooManyFeatures(#[from] TooManyFeatures),
+    /// More steps between states than an automaton can hold.
+    #[error(transparent)]
+    TooManyArcs(#[from] TooManyArcs),
 }
 
 /// All label tuples are built up to this number.
@@ -127,6 +130,7 @@ impl Structure {
                 })?
             }
         };
+        tuples.check_size()?;
         let owners = if options.min_instances > 1 {
             instance_of_position(data)
         } else {

@@ -7,6 +7,7 @@
 //! (Ye et al. 2009; Cuong et al. 2014). Every label sequence has exactly one path, and the model is exact.
 
 use crate::automaton::{Arc, Automaton};
+use crate::structure::StructureOptions;
 use fieldmark_core::{Dataset, Gold};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -23,6 +24,24 @@ pub struct Tuples {
     order: usize,
     list: Vec<Box<[u32]>>,
 }
+
+/// More states and arcs than an automaton can hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{arcs} steps between {states} states of {labels} labels, more than {MOST_ARCS}; choose a lower order or \
+     fewer labels"
+)]
+pub struct TooManyArcs {
+    /// Number of arcs.
+    pub arcs: usize,
+    /// Number of states.
+    pub states: usize,
+    /// Number of labels.
+    pub labels: usize,
+}
+
+/// An automaton has at most this many arcs: they take some gigabytes, and so do the tables of a short sequence.
+const MOST_ARCS: usize = 1 << 26;
 
 /// Which lengths of tuples are counted.
 #[derive(Clone, Copy, Debug)]
@@ -101,6 +120,40 @@ impl Tuples {
             list.extend(tuples.into_iter().map(Vec::into_boxed_slice));
         }
         Some(Self::from_list(labels, lengths.order, list))
+    }
+
+    /// Whether a tuple of two or more labels belongs in a model with these options.
+    pub(crate) fn may_hold(tuple: &[u32], labels: usize, options: &StructureOptions) -> bool {
+        let lengths = Lengths {
+            order: options.order,
+            lower_orders: options.lower_orders,
+            boundaries: options.boundaries,
+        };
+        let last = tuple.len() - 1;
+        let boundary = |place: usize| tuple[place] as usize == labels;
+        let edges = usize::from(boundary(0)) + usize::from(boundary(last));
+        lengths.range().contains(&tuple.len())
+            && (edges == 0 || lengths.boundaries && edges < tuple.len())
+            && (0..=last).all(|place| {
+                (tuple[place] as usize) < labels || boundary(place) && (place == 0 || place == last)
+            })
+    }
+
+    /// Whether the automaton can be built.
+    pub(crate) fn check_size(&self) -> Result<(), TooManyArcs> {
+        let labels = self.labels;
+        let most_states = self.list.iter().map(|tuple| tuple.len() - 2).sum::<usize>() + labels;
+        if most_states.saturating_mul(labels) <= MOST_ARCS {
+            return Ok(());
+        }
+        // Tuples share their beginnings; counting the states exactly takes longer.
+        let states = self.states().len();
+        let arcs = states.saturating_mul(labels);
+        if arcs <= MOST_ARCS {
+            Ok(())
+        } else {
+            Err(TooManyArcs { arcs, states, labels })
+        }
     }
 
     /// Number of tuples.

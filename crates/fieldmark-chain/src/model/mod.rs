@@ -1,5 +1,12 @@
 //! [`ChainModel`]: a trained chain, immutable and shared; [`Tagger`]: the scratch memory to use it with.
 
+mod file;
+#[cfg(test)]
+mod file_tests;
+#[cfg(test)]
+mod samples;
+mod text;
+
 use crate::features::FeatureTable;
 use crate::inference::{ArcScores, Constraints, Error, Inference, Lattice, Space, Worker};
 use crate::structure::{NO_PAIR, Structure, StructureOptions};
