@@ -298,6 +298,28 @@ impl Reader {
         }
     }
 
+    /// Reads the whole input for training, see [`read_training`].
+    pub fn read_training(mut self) -> Result<Dataset, ReadError> {
+        let mut builder = DatasetBuilder::new();
+        let threads = rayon::current_num_threads();
+        if threads == 1 {
+            let mut lines = Lines::default();
+            while let Some(block) = self.next_block()? {
+                self.parser
+                    .parse_into(&block, &mut builder, &mut Growing, &mut lines)?;
+            }
+        } else {
+            let parser = self.parser.clone();
+            each_part(
+                &mut self,
+                threads,
+                |block| parser.parse_part(block),
+                |part| builder.append(&part.data),
+            )?;
+        }
+        Ok(builder.finish())
+    }
+
     /// Up to `count` blocks; none at the end.
     fn next_blocks(&mut self, count: usize) -> Result<Vec<Block>, ReadError> {
         let mut blocks = Vec::with_capacity(count);
@@ -324,26 +346,7 @@ impl Reader {
 /// # Ok::<(), fieldmark_text::ReadError>(())
 /// ```
 pub fn read_training(source: &Source, format: &Format) -> Result<Dataset, ReadError> {
-    let mut reader = Reader::open(source, format)?;
-    let mut builder = DatasetBuilder::new();
-    let threads = rayon::current_num_threads();
-    if threads == 1 {
-        let mut lines = Lines::default();
-        while let Some(block) = reader.next_block()? {
-            reader
-                .parser
-                .parse_into(&block, &mut builder, &mut Growing, &mut lines)?;
-        }
-    } else {
-        let parser = reader.parser.clone();
-        each_part(
-            &mut reader,
-            threads,
-            |block| parser.parse_part(block),
-            |part| builder.append(&part.data),
-        )?;
-    }
-    Ok(builder.finish())
+    Reader::open(source, format)?.read_training()
 }
 
 /// Reads a whole input against the names of a model, for evaluation or as a development set.
