@@ -1,0 +1,250 @@
+//! `fieldmark train`: from data to a model file.
+
+mod algorithm;
+mod checkpoints;
+mod report;
+mod shape;
+
+use crate::console::Console;
+use crate::failure::Failure;
+use crate::options::input::InputOptions;
+use crate::options::machine::{Arithmetic, Threads};
+use crate::progress::{Event, Watcher};
+use crate::{interrupt, memory};
+use fieldmark::chain::train::Arithmetic as Space;
+use fieldmark::core::Dataset;
+use fieldmark::text::{Reader, Source, read_against};
+use fieldmark::{InputFormat, Model, Stop, TrainOptions, Trained, train};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Train a model
+///
+/// Reads labelled sequences and writes a model file. The defaults need no tuning: L-BFGS on the exact
+/// likelihood with c2 = 1, until the loss no longer improves, on all cores. The same data and options give
+/// the same weights to the last bit, whatever the number of threads.
+///
+/// Data are CRFsuite's attribute files or column files, plain, .gz or .zst. In column files the last column
+/// is the label; `?` is an unknown label and `A|B` stands for A or B: training sums over what is possible.
+///
+/// The regularised loss is -log-likelihood + c1·Σ|w| + c2·Σw².
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub struct Arguments {
+    /// Training data; `-` is standard input
+    #[arg(value_name = "DATA")]
+    data: PathBuf,
+
+    /// Model file to write
+    #[arg(short, long, value_name = "FILE")]
+    model: PathBuf,
+
+    #[command(flatten)]
+    input: InputOptions,
+
+    #[command(flatten)]
+    shape: shape::ShapeOptions,
+
+    #[command(flatten)]
+    algorithm: algorithm::AlgorithmOptions,
+
+    #[command(flatten)]
+    run: RunOptions,
+
+    #[command(flatten)]
+    checkpoints: checkpoints::Checkpoints,
+}
+
+/// How training is run.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Run options")]
+struct RunOptions {
+    /// Development data, scored after each iteration; the best model is kept
+    #[arg(long, value_name = "FILE")]
+    dev: Option<PathBuf>,
+
+    /// Stop after this many iterations without a better score on the development data
+    #[arg(long, value_name = "N", requires = "dev", value_parser = clap::value_parser!(u64).range(1..))]
+    patience: Option<u64>,
+
+    /// Start from the weights of this model, which may have other labels and observations
+    #[arg(long, value_name = "MODEL")]
+    warm_start: Option<PathBuf>,
+
+    #[command(flatten)]
+    threads: Threads,
+
+    #[command(flatten)]
+    arithmetic: Arithmetic,
+
+    /// Write the figures of the run to this file, as JSON
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+
+    /// Print events as JSON, one per line, instead of progress
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  From a CRFsuite attribute file, as `crfsuite learn` would:
+      fieldmark train --c2 1 --model chunker.fmk train.crfsuite
+
+  From columns with a CRF++ template, sparse, stopping when a development set says so:
+      fieldmark train --template template.txt --c1 0.1 --c2 0.1 \\
+          --dev dev.txt --patience 5 --model chunker.fmk train.txt
+
+  Interruptible: take up a run where it was stopped or killed:
+      fieldmark train --checkpoint-every 10 --resume --model big.fmk train.crfsuite
+
+  A baseline to compare with:
+      fieldmark train --algorithm hmm --model hmm.fmk train.txt";
+
+impl Arguments {
+    pub fn run(self, console: &Console) -> Result<(), Failure> {
+        let (mut input, template) = self.input.resolve(&self.data)?;
+        input.step_observations = self.shape.step_observations();
+        let mut options = TrainOptions {
+            structure: self.shape.structure(template.as_ref(), console)?,
+            algorithm: self.algorithm.algorithm()?,
+            precision: self.run.arithmetic.precision.into(),
+            arithmetic: if self.run.arithmetic.log_space {
+                Space::Log
+            } else {
+                Space::default()
+            },
+            patience: self.run.patience,
+            checkpoint: None,
+        };
+        options.checkpoint = self
+            .checkpoints
+            .options(&self.model, &options.algorithm, console)?;
+        check_writable(&self.model)?;
+        let warm = self
+            .run
+            .warm_start
+            .as_ref()
+            .map(|path| Model::open(path).map_err(Failure::from))
+            .transpose()?;
+        let threads = self.run.threads.start()?;
+        interrupt::listen()?;
+
+        let started = Instant::now();
+        let data = self.read(&mut input)?;
+        let size = report::Size::of(&data, started.elapsed().as_secs_f64(), threads);
+        console.note(&size.to_string());
+        let dev = self
+            .run
+            .dev
+            .as_deref()
+            .map(|path| read_dev(path, &input, &data, console))
+            .transpose()?;
+
+        let mut watcher = Watcher::new(console, self.run.json, self.algorithm.max_iterations());
+        watcher.event(&size.event());
+        let warm = warm.as_ref().map(|model| &model.chain);
+        let trained = train(data, dev.as_ref(), warm, &options, &mut watcher);
+        watcher.finish();
+        let trained = trained?;
+        self.finish(trained, input, &watcher, &size, console)
+    }
+
+    fn read(&self, input: &mut InputFormat) -> Result<Dataset, Failure> {
+        let reader = Reader::open(&Source::from_argument(&self.data), &input.format()?)?;
+        input.observed_columns = reader.parser().observed_columns();
+        let mut data = reader.read_training()?;
+        if let Some(end) = input.step_observations {
+            data.observe_steps(end);
+        }
+        Ok(data)
+    }
+
+    fn finish(
+        &self,
+        trained: Trained,
+        input: InputFormat,
+        watcher: &Watcher<'_>,
+        size: &report::Size,
+        console: &Console,
+    ) -> Result<(), Failure> {
+        if let Some(path) = &self.run.report {
+            report::write(path, size, watcher, &trained)?;
+        }
+        let stop = trained.stop;
+        let best = trained.best;
+        let model = Model {
+            chain: trained.model,
+            input,
+        };
+        model.save(&self.model)?;
+        let bytes = std::fs::metadata(&self.model).map_or(0, |file| file.len());
+        let name = self.model.display().to_string();
+        let active = model.chain.active();
+        watcher.event(&Event::End {
+            stop: stop.to_string(),
+            best_iteration: best,
+            model: &name,
+            model_bytes: bytes,
+            active,
+        });
+        let best = best
+            .map(|best| format!("; iteration {best} was the best"))
+            .unwrap_or_default();
+        console.note(&format!(
+            "{stop}{best}\nwrote {name}: {active} weights, {}",
+            memory::shown(bytes)
+        ));
+        if stop == Stop::Asked {
+            console.note("the run can be taken up again with --resume");
+        } else {
+            self.checkpoints.discard(&self.model);
+        }
+        Ok(())
+    }
+}
+
+/// Finds out before the work, not after it, that the model cannot be written.
+fn check_writable(model: &Path) -> Result<(), Failure> {
+    let directory = match model.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    };
+    if model.is_dir() {
+        return Err(Failure::writing(
+            model,
+            "this is a directory. Give the name of a file, such as model.fmk",
+        ));
+    }
+    match std::fs::metadata(directory) {
+        Ok(found) if !found.is_dir() => Err(Failure::writing(model, "its directory is a file")),
+        Ok(found) if found.permissions().readonly() => {
+            Err(Failure::writing(model, "its directory is read-only"))
+        }
+        Ok(_) => Ok(()),
+        Err(error) => Err(Failure::writing(
+            model,
+            format_args!("{error} ({})", directory.display()),
+        )),
+    }
+}
+
+fn read_dev(path: &Path, input: &InputFormat, data: &Dataset, console: &Console) -> Result<Dataset, Failure> {
+    let source = Source::from_argument(path);
+    let (mut dev, unseen) = read_against(&source, &input.format()?, &data.labels, &data.observations)?;
+    if let Some(end) = input.step_observations {
+        dev.observe_steps(end);
+    }
+    for (label, count) in &unseen.labels {
+        let times = if *count == 1 {
+            "once"
+        } else {
+            &format!("{count} times")
+        };
+        console.warn(&format!(
+            "{}: the label {label} does not occur in the training data ({times})",
+            source.name()
+        ));
+    }
+    Ok(dev)
+}

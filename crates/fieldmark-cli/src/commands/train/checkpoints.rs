@@ -1,0 +1,143 @@
+//! Options for saving the state of training, and for taking it up again.
+
+use crate::console::Console;
+use crate::failure::Failure;
+use fieldmark::{Algorithm, CheckpointOptions, Interval};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Duration;
+
+/// When and where the state of training is saved.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Checkpoint options")]
+pub struct Checkpoints {
+    /// Save the state of training this often: `10` iterations, `30s`, `5m`, `1h` or `never`
+    ///
+    /// The file is replaced as a whole, so a kill or a power cut loses the work since the last checkpoint
+    /// and nothing else. It is deleted when training is done.
+    #[arg(long, value_name = "INTERVAL", default_value = "5m")]
+    checkpoint_every: Every,
+
+    /// The checkpoint file [default: the name of the model and `.checkpoint`]
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Option<PathBuf>,
+
+    /// Go on from the checkpoint, if there is one
+    ///
+    /// The result is the same, to the last bit, as if the run had never stopped.
+    #[arg(long)]
+    resume: bool,
+}
+
+/// An interval, or none.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Every(Option<Interval>);
+
+impl FromStr for Every {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "never" {
+            return Ok(Every(None));
+        }
+        let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+        let number: u64 = digits.parse().ok().filter(|&number| number > 0).ok_or(EXPECTED)?;
+        let seconds = |unit: u64| {
+            number
+                .checked_mul(unit)
+                .map(|n| Interval::Time(Duration::from_secs(n)))
+        };
+        let interval = match &text[digits.len()..] {
+            "" => Some(Interval::Iterations(number)),
+            "s" => seconds(1),
+            "m" => seconds(60),
+            "h" => seconds(3600),
+            _ => None,
+        };
+        Ok(Every(Some(interval.ok_or(EXPECTED)?)))
+    }
+}
+
+const EXPECTED: &str =
+    "expected a number of iterations such as `10`, a time such as `30s`, `5m` or `1h`, or `never`";
+
+impl Checkpoints {
+    fn path(&self, model: &Path) -> PathBuf {
+        self.checkpoint.clone().unwrap_or_else(|| {
+            let mut name = model.as_os_str().to_owned();
+            name.push(".checkpoint");
+            name.into()
+        })
+    }
+
+    /// The options for training; counting needs none.
+    pub fn options(
+        &self,
+        model: &Path,
+        algorithm: &Algorithm,
+        console: &Console,
+    ) -> Result<Option<CheckpointOptions>, Failure> {
+        if matches!(algorithm, Algorithm::Generative(..)) {
+            return Ok(None);
+        }
+        let Every(Some(every)) = self.checkpoint_every else {
+            return match self.resume {
+                true => Err(Failure::user(
+                    "--resume needs checkpoints, but --checkpoint-every is never",
+                )),
+                false => Ok(None),
+            };
+        };
+        let path = self.path(model);
+        if self.resume && !path.exists() {
+            console.note(&format!(
+                "{}: no checkpoint yet, training starts from the beginning",
+                path.display()
+            ));
+        }
+        Ok(Some(CheckpointOptions {
+            path,
+            every,
+            resume: self.resume,
+        }))
+    }
+
+    /// Removes the checkpoint of a run that is done.
+    pub fn discard(&self, model: &Path) {
+        if self.checkpoint_every.0.is_some() {
+            // Usually there is none, because the run was short.
+            let _ = std::fs::remove_file(self.path(model));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals() {
+        let time = |seconds| Some(Interval::Time(Duration::from_secs(seconds)));
+        for (text, interval) in [
+            ("10", Some(Interval::Iterations(10))),
+            ("30s", time(30)),
+            ("5m", time(300)),
+            ("1h", time(3600)),
+            ("never", None),
+        ] {
+            assert_eq!(text.parse(), Ok(Every(interval)), "{text}");
+        }
+        for text in [
+            "",
+            "0",
+            "s",
+            "-5",
+            "5 m",
+            "5d",
+            "99999999999999999999",
+            "9999999999999999999h",
+        ] {
+            assert!(text.parse::<Every>().is_err(), "{text}");
+        }
+    }
+}

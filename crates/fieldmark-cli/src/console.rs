@@ -1,0 +1,94 @@
+//! [`Console`]: results to standard output, everything else to standard error.
+
+use crate::failure::Failure;
+use anstream::{AutoStream, ColorChoice};
+use serde::Serialize;
+use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Colour {
+    /// On a terminal, unless NO_COLOR is set
+    #[default]
+    Auto,
+    /// Even into a file or a pipe
+    Always,
+    /// Not at all
+    Never,
+}
+
+/// Where a command may print.
+#[derive(Clone, Copy, Debug)]
+pub struct Console {
+    quiet: bool,
+}
+
+impl Console {
+    pub fn new(colour: Colour, quiet: bool) -> Self {
+        match colour {
+            Colour::Auto => {}
+            Colour::Always => ColorChoice::Always.write_global(),
+            Colour::Never => ColorChoice::Never.write_global(),
+        }
+        Self { quiet }
+    }
+
+    /// Whether only results and errors are wanted.
+    pub fn quiet(&self) -> bool {
+        self.quiet
+    }
+
+    /// Whether standard error is a terminal that someone watches.
+    pub fn watched(&self) -> bool {
+        !self.quiet && io::stderr().is_terminal()
+    }
+
+    /// Whether results are printed in colour.
+    pub fn coloured(&self) -> bool {
+        !matches!(AutoStream::choice(&io::stdout()), ColorChoice::Never)
+    }
+
+    /// Standard output, buffered. The caller flushes it, to see errors.
+    pub fn output(&self) -> BufWriter<StdoutLock<'static>> {
+        BufWriter::with_capacity(1 << 16, io::stdout().lock())
+    }
+
+    /// Prints a result.
+    pub fn print(&self, text: &str) -> Result<(), Failure> {
+        let mut output = self.output();
+        output.write_all(text.as_bytes())?;
+        Ok(output.flush()?)
+    }
+
+    /// Prints a result as one line of JSON.
+    pub fn print_json(&self, value: &impl Serialize) -> Result<(), Failure> {
+        let mut output = self.output();
+        serde_json::to_writer(&mut output, value)?;
+        output.write_all(b"\n")?;
+        Ok(output.flush()?)
+    }
+
+    /// Says how things go.
+    pub fn note(&self, text: &str) {
+        if !self.quiet {
+            self.message(text);
+        }
+    }
+
+    /// Says that something is odd.
+    pub fn warn(&self, text: &str) {
+        if !self.quiet {
+            self.message(&format!("\x1b[1;33mwarning:\x1b[0m {text}"));
+        }
+    }
+
+    /// Says what went wrong.
+    pub fn error(&self, text: &str) {
+        self.message(&format!("\x1b[1;31merror:\x1b[0m {text}"));
+    }
+
+    fn message(&self, text: &str) {
+        // Without standard error there is nobody to tell.
+        let _ = writeln!(anstream::stderr(), "{text}");
+    }
+}

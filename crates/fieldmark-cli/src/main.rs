@@ -1,0 +1,87 @@
+//! The `fieldmark` command.
+//!
+//! Every command is one file under `commands`: its options, its help and a thin `run` over the libraries.
+//! What they share is here: [`failure`] (messages and exit codes), [`console`] (who may print what where).
+
+mod commands;
+mod console;
+mod failure;
+mod interrupt;
+mod memory;
+mod options;
+mod progress;
+
+use clap::Parser;
+use commands::Command;
+use console::{Colour, Console};
+use failure::Failure;
+use std::process::ExitCode;
+
+/// Conditional random fields that mark text
+#[derive(Debug, Parser)]
+#[command(
+    name = "fieldmark",
+    version,
+    arg_required_else_help = true,
+    infer_subcommands = false,
+    long_about = LONG_ABOUT,
+    after_long_help = AFTER_HELP
+)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+
+    /// Colours in the output
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t)]
+    color: Colour,
+
+    /// Print results and errors only
+    #[arg(short, long, global = true)]
+    quiet: bool,
+}
+
+const LONG_ABOUT: &str = "\
+fieldmark trains and uses conditional random fields (CRFs) on sequences: names in sentences, drugs in \
+clinical notes, chunks, parts of speech. It reads CRFsuite's attribute files and column files with \
+CRF++ or Wapiti templates.";
+
+const AFTER_HELP: &str = "\
+Examples:
+  See everything work in a few seconds, without any file:
+      fieldmark quickstart
+
+  From column files to scores:
+      fieldmark check train.txt --test test.txt
+      fieldmark train --template template.txt --model chunker.fmk train.txt
+      fieldmark tag --model chunker.fmk test.txt > tagged.txt
+      fieldmark eval tagged.txt
+
+Results go to standard output, everything else to standard error. NO_COLOR switches colours off.
+
+Exit codes: 0 if all went well (a reader that closes the pipe is no failure), 2 if a file, an option or \
+the data need your attention, 1 if the program itself failed.";
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let console = Console::new(arguments.color, arguments.quiet);
+    let command = std::panic::AssertUnwindSafe(|| arguments.command.run(&console));
+    let result = std::panic::catch_unwind(command).unwrap_or_else(|_| Err(Failure::panic()));
+    match result {
+        Ok(()) | Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
+        Err(failure) => {
+            console.error(&failure.to_string());
+            failure.exit_code()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn options_are_consistent() {
+        Arguments::command().debug_assert();
+    }
+}

@@ -1,0 +1,4 @@
+//! Options that several commands share.
+
+pub mod input;
+pub mod machine;

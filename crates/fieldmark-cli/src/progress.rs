@@ -1,0 +1,235 @@
+//! [`Watcher`]: shows how training goes, as a bar, as lines or as JSON events.
+
+use crate::console::Console;
+use crate::{interrupt, memory};
+use fieldmark::{Flow, Observer, Prepared, Progress};
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+use std::time::{Duration, Instant};
+
+/// Watches training for the user.
+pub struct Watcher<'a> {
+    console: &'a Console,
+    view: View,
+    started: Instant,
+    /// When the features were chosen and the data laid out.
+    pub prepared: Option<(Prepared, f64)>,
+}
+
+enum View {
+    Bar(ProgressBar),
+    Lines,
+    Json,
+    Nothing,
+}
+
+/// What `--json` prints, one object per line.
+#[derive(Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event<'a> {
+    /// The data were read.
+    Read {
+        seconds: f64,
+        sequences: usize,
+        tokens: usize,
+        labels: usize,
+    },
+    /// The features were chosen.
+    Prepared {
+        seconds: f64,
+        features: usize,
+        states: usize,
+        memory_bytes: usize,
+    },
+    /// An iteration is done.
+    Iteration(Figures),
+    /// The model was written.
+    End {
+        stop: String,
+        best_iteration: Option<u64>,
+        model: &'a str,
+        model_bytes: u64,
+        active: usize,
+    },
+}
+
+/// One iteration.
+#[derive(Clone, Debug, Serialize)]
+pub struct Figures {
+    iteration: u64,
+    loss: f64,
+    gradient_norm: f64,
+    active: usize,
+    step: f64,
+    evaluations: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dev: Option<f64>,
+    seconds: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    peak_rss_bytes: Option<u64>,
+}
+
+impl Figures {
+    /// The figures of an iteration, without memory, which is known only as it happens.
+    pub fn new(progress: &Progress) -> Self {
+        let Progress {
+            iteration,
+            dev,
+            seconds,
+        } = progress;
+        Self {
+            iteration: iteration.iteration,
+            loss: iteration.loss,
+            gradient_norm: iteration.gradient_norm,
+            active: iteration.active,
+            step: iteration.step,
+            evaluations: iteration.evaluations,
+            dev: *dev,
+            seconds: *seconds,
+            peak_rss_bytes: None,
+        }
+    }
+}
+
+impl<'a> Watcher<'a> {
+    /// `iterations` is the largest number of them, when there is one.
+    pub fn new(console: &'a Console, json: bool, iterations: Option<u64>) -> Self {
+        let view = if json {
+            View::Json
+        } else if console.quiet() {
+            View::Nothing
+        } else if console.watched() {
+            View::Bar(bar(iterations))
+        } else {
+            View::Lines
+        };
+        Self {
+            console,
+            view,
+            started: Instant::now(),
+            prepared: None,
+        }
+    }
+
+    /// Reports an event to whoever reads JSON.
+    pub fn event(&self, event: &Event<'_>) {
+        if matches!(self.view, View::Json) {
+            // Training goes on when nobody listens any more.
+            let _ = self.console.print_json(event);
+        }
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        if let View::Bar(bar) = &self.view {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Observer for Watcher<'_> {
+    fn prepared(&mut self, prepared: &Prepared) {
+        let seconds = self.started.elapsed().as_secs_f64();
+        self.prepared = Some((*prepared, seconds));
+        let Prepared {
+            features,
+            states,
+            memory,
+        } = *prepared;
+        self.event(&Event::Prepared {
+            seconds,
+            features,
+            states,
+            memory_bytes: memory,
+        });
+        if let View::Bar(bar) = &self.view {
+            bar.println(format!("{features} features, {states} states"));
+        } else if matches!(self.view, View::Lines) {
+            self.console
+                .note(&format!("{features} features, {states} states, {seconds:.2} s"));
+            self.console.note(&heading());
+        }
+    }
+
+    fn iteration(&mut self, progress: &Progress) -> Flow {
+        match &self.view {
+            View::Bar(bar) => {
+                bar.set_position(progress.iteration.iteration);
+                bar.set_message(message(progress));
+            }
+            View::Lines => self.console.note(&line(progress)),
+            View::Json => {
+                let figures = Figures {
+                    peak_rss_bytes: memory::peak(),
+                    ..Figures::new(progress)
+                };
+                self.event(&Event::Iteration(figures));
+            }
+            View::Nothing => {}
+        }
+        if interrupt::asked() {
+            Flow::Stop
+        } else {
+            Flow::Continue
+        }
+    }
+}
+
+const BAR: &str = "{bar:24.cyan/dim} {pos}/{len}  {msg}";
+const SPINNER: &str = "{spinner:.cyan} iteration {pos}  {msg}";
+
+/// A progress bar, or a spinner when the number of iterations is open.
+pub fn bar(iterations: Option<u64>) -> ProgressBar {
+    let (bar, template) = match iterations {
+        Some(iterations) => (ProgressBar::new(iterations), BAR),
+        None => (ProgressBar::new_spinner(), SPINNER),
+    };
+    bar.enable_steady_tick(Duration::from_millis(120));
+    match ProgressStyle::with_template(template) {
+        Ok(style) => bar.with_style(style.progress_chars("━━─")),
+        Err(_) => bar,
+    }
+}
+
+fn message(progress: &Progress) -> String {
+    let iteration = &progress.iteration;
+    let dev = progress
+        .dev
+        .map(|dev| format!("  dev {:.2}", 100.0 * dev))
+        .unwrap_or_default();
+    format!(
+        "loss {:.2}  |g| {:.2}{dev}  {:.2} s",
+        iteration.loss, iteration.gradient_norm, progress.seconds
+    )
+}
+
+fn heading() -> String {
+    format!(
+        "{:>5} {:>16} {:>14} {:>11} {:>7} {:>9} {:>9}",
+        "iter", "loss", "gradient norm", "active", "dev", "seconds", "memory"
+    )
+}
+
+fn line(progress: &Progress) -> String {
+    let iteration = &progress.iteration;
+    let dev = progress
+        .dev
+        .map_or("-".to_owned(), |dev| format!("{:.2}", 100.0 * dev));
+    let memory = memory::peak().map_or("-".to_owned(), memory::shown);
+    format!(
+        "{:5} {:16.6} {:14.6} {:11} {dev:>7} {:9.3} {memory:>9}",
+        iteration.iteration, iteration.loss, iteration.gradient_norm, iteration.active, progress.seconds
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_have_their_style() {
+        for template in [BAR, SPINNER] {
+            assert!(ProgressStyle::with_template(template).is_ok());
+        }
+    }
+}
