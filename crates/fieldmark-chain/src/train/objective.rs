@@ -30,6 +30,31 @@ pub enum Arithmetic {
     Log,
 }
 
+/// The instances that a pass visits.
+#[derive(Clone, Copy)]
+enum Places<'a> {
+    /// So many, in order.
+    All(usize),
+    List(&'a [u32]),
+}
+
+impl Places<'_> {
+    fn len(self) -> usize {
+        match self {
+            Places::All(count) => count,
+            Places::List(list) => list.len(),
+        }
+    }
+
+    #[inline(always)]
+    fn get(self, place: usize) -> usize {
+        match self {
+            Places::All(_) => place,
+            Places::List(list) => list[place] as usize,
+        }
+    }
+}
+
 /// Positions in a group: the unit of work of a thread, and of summation.
 const GROUP_POSITIONS: usize = 512;
 /// Positions in a batch, for each thread: their rows should stay in the cache.
@@ -45,6 +70,12 @@ pub trait TrainingReal: Real + Dispatch {
         scratch: &mut Vec<Self>,
         run: impl FnOnce(&mut [Self]) -> R,
     ) -> R;
+    /// Runs the kernel. Here and not in a generic function, so that it is compiled once, in this crate.
+    #[doc(hidden)]
+    fn run_group(kernel: GroupKernel<'_, '_, Self>);
+    /// Runs the kernel.
+    #[doc(hidden)]
+    fn run_scatter(kernel: ScatterKernel<'_, '_, '_, Self>);
 }
 
 impl TrainingReal for f64 {
@@ -53,6 +84,14 @@ impl TrainingReal for f64 {
     }
     fn with_gradient<R>(gradient: &mut [f64], _: &mut Vec<f64>, run: impl FnOnce(&mut [f64]) -> R) -> R {
         run(gradient)
+    }
+    #[inline(never)]
+    fn run_group(kernel: GroupKernel<'_, '_, f64>) {
+        dispatch(kernel);
+    }
+    #[inline(never)]
+    fn run_scatter(kernel: ScatterKernel<'_, '_, '_, f64>) {
+        dispatch(kernel);
     }
 }
 
@@ -74,6 +113,14 @@ impl TrainingReal for f32 {
             *to += f64::from(from);
         }
         result
+    }
+    #[inline(never)]
+    fn run_group(kernel: GroupKernel<'_, '_, f32>) {
+        dispatch(kernel);
+    }
+    #[inline(never)]
+    fn run_scatter(kernel: ScatterKernel<'_, '_, '_, f32>) {
+        dispatch(kernel);
     }
 }
 
@@ -314,14 +361,8 @@ impl<'a, T: TrainingReal> ChainObjective<'a, T> {
             + (self.scratch.rows.capacity() + self.scratch.pair_rows.capacity()) * size_of::<T>()
     }
 
-    /// The loss of some instances, given by a list of `count` indices; adds its gradient.
-    fn pass(
-        &mut self,
-        instance: impl Fn(usize) -> u32 + Sync,
-        count: usize,
-        x: &[f64],
-        gradient: &mut [f64],
-    ) -> f64 {
+    /// The loss of some instances; adds its gradient.
+    fn pass(&mut self, instances: Places<'_>, x: &[f64], gradient: &mut [f64]) -> f64 {
         self.field.set_weights(x);
         let Self { field, scratch } = self;
         let mut totals = Totals::new(field);
@@ -337,15 +378,15 @@ impl<'a, T: TrainingReal> ChainObjective<'a, T> {
         T::with_weights(x, weights, |weights| {
             T::with_gradient(&mut gradient[..cells], scratch_gradient, |gradient| {
                 let mut next = 0;
-                while next < count {
-                    next = field.form_groups(groups, &instance, next..count);
+                while next < instances.len() {
+                    next = field.form_groups(groups, instances, next);
                     let positions: usize = groups.iter().map(|group| group.positions).sum();
                     rows.resize(positions * field.stride, T::ZERO);
                     pair_rows.resize(positions * field.pair_stride, T::ZERO);
-                    field.run_groups(groups, rows, pair_rows, workers, weights, &instance);
+                    field.run_groups(groups, rows, pair_rows, workers, weights, instances);
                     groups.iter().for_each(|group| totals.add(&group.sums));
                     let places = groups[0].places.start..next;
-                    field.scatter(&instance, places, rows, pair_rows, gradient);
+                    field.scatter(instances, places, rows, pair_rows, gradient);
                 }
             });
         });
@@ -363,8 +404,7 @@ impl<T: TrainingReal> Objective for ChainObjective<'_, T> {
     }
 
     fn evaluate(&mut self, x: &[f64], gradient: &mut [f64]) -> f64 {
-        let count = self.field.data.len();
-        self.pass(|place| place as u32, count, x, gradient)
+        self.pass(Places::All(self.field.data.len()), x, gradient)
     }
 }
 
@@ -374,7 +414,7 @@ impl<T: TrainingReal> StochasticObjective for ChainObjective<'_, T> {
     }
 
     fn evaluate_batch(&mut self, batch: &[u32], x: &[f64], gradient: &mut [f64]) -> f64 {
-        self.pass(|place| batch[place], batch.len(), x, gradient)
+        self.pass(Places::List(batch), x, gradient)
     }
 }
 
@@ -428,22 +468,16 @@ impl<T: TrainingReal> Field<'_, T> {
         }
     }
 
-    /// Groups of sequences for one batch; the place after the last.
-    fn form_groups(
-        &self,
-        groups: &mut Vec<Group<T>>,
-        instance: &impl Fn(usize) -> u32,
-        places: Range<usize>,
-    ) -> usize {
+    /// Groups of sequences for one batch, from the place `next` on; the place after the last.
+    fn form_groups(&self, groups: &mut Vec<Group<T>>, instances: Places<'_>, mut next: usize) -> usize {
         let most = BATCH_POSITIONS * self.threads;
         let mut used = 0;
         let mut positions = 0;
-        let mut next = places.start;
-        while next < places.end && positions < most {
+        while next < instances.len() && positions < most {
             let start = next;
             let mut group_positions = 0;
-            while next < places.end && group_positions < GROUP_POSITIONS {
-                group_positions += self.data.instance(instance(next) as usize).len();
+            while next < instances.len() && group_positions < GROUP_POSITIONS {
+                group_positions += self.data.instance(instances.get(next)).len();
                 next += 1;
             }
             positions += group_positions;
@@ -469,7 +503,7 @@ impl<T: TrainingReal> Field<'_, T> {
         mut pair_rows: &mut [T],
         workers: &[Mutex<Worker<T>>],
         weights: &[T],
-        instance: &(impl Fn(usize) -> u32 + Sync),
+        instances: Places<'_>,
     ) {
         let mut tasks = Vec::with_capacity(groups.len());
         for group in groups {
@@ -485,14 +519,14 @@ impl<T: TrainingReal> Field<'_, T> {
                 .lock()
                 .unwrap_or_else(|poisoned| poisoned.into_inner());
             group.sums.clear(self);
-            dispatch(GroupKernel {
+            T::run_group(GroupKernel {
                 field: self,
                 weights,
                 group,
                 rows,
                 pair_rows,
                 worker: &mut worker,
-                instance,
+                instances,
             });
         };
         if self.threads == 1 {
@@ -504,7 +538,7 @@ impl<T: TrainingReal> Field<'_, T> {
 
     fn scatter(
         &self,
-        instance: &(impl Fn(usize) -> u32 + Sync),
+        instances: Places<'_>,
         places: Range<usize>,
         rows: &[T],
         pair_rows: &[T],
@@ -525,7 +559,7 @@ impl<T: TrainingReal> Field<'_, T> {
             .map(|(index, part)| (index, part, pairs.next()))
             .collect();
         let run = |(index, mut part, mut pair_part): (usize, Part<'_, T>, Option<Part<'_, T>>)| {
-            dispatch(ScatterKernel {
+            T::run_scatter(ScatterKernel {
                 field: self,
                 index,
                 part: &mut part,
@@ -533,7 +567,7 @@ impl<T: TrainingReal> Field<'_, T> {
                 places: places.clone(),
                 rows,
                 pair_rows,
-                instance,
+                instances,
             });
         };
         if self.threads == 1 {
@@ -585,17 +619,17 @@ impl<T: TrainingReal> Field<'_, T> {
 }
 
 /// Scores, forward–backward and differences of marginals for one group.
-struct GroupKernel<'k, 'f, T, I> {
+pub struct GroupKernel<'k, 'f, T> {
     field: &'k Field<'f, T>,
     weights: &'k [T],
     group: &'k mut Group<T>,
     rows: &'k mut [T],
     pair_rows: &'k mut [T],
     worker: &'k mut Worker<T>,
-    instance: &'k I,
+    instances: Places<'k>,
 }
 
-impl<T: TrainingReal, I: Fn(usize) -> u32> Kernel<T> for GroupKernel<'_, '_, T, I> {
+impl<T: TrainingReal> Kernel<T> for GroupKernel<'_, '_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -607,12 +641,12 @@ impl<T: TrainingReal, I: Fn(usize) -> u32> Kernel<T> for GroupKernel<'_, '_, T, 
             rows,
             pair_rows,
             worker,
-            instance,
+            instances,
         } = self;
         let sums = &mut group.sums;
         let mut first = 0;
         for place in group.places.clone() {
-            let instance = field.data.instance(instance(place) as usize);
+            let instance = field.data.instance(instances.get(place));
             let length = instance.len();
             let rows = &mut rows[first * field.stride..(first + length) * field.stride];
             let pair_rows = &mut pair_rows[first * field.pair_stride..(first + length) * field.pair_stride];
@@ -911,7 +945,7 @@ fn mask<T: Real>(instance: Instance<'_>, psi: &mut [T], stride: usize) {
 }
 
 /// Adds the differences of marginals to the gradient of one part.
-struct ScatterKernel<'k, 'f, 'g, T, I> {
+pub struct ScatterKernel<'k, 'f, 'g, T> {
     field: &'k Field<'f, T>,
     index: usize,
     part: &'k mut Part<'g, T>,
@@ -919,10 +953,10 @@ struct ScatterKernel<'k, 'f, 'g, T, I> {
     places: Range<usize>,
     rows: &'k [T],
     pair_rows: &'k [T],
-    instance: &'k I,
+    instances: Places<'k>,
 }
 
-impl<T: TrainingReal, I: Fn(usize) -> u32> Kernel<T> for ScatterKernel<'_, '_, '_, T, I> {
+impl<T: TrainingReal> Kernel<T> for ScatterKernel<'_, '_, '_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -935,11 +969,11 @@ impl<T: TrainingReal, I: Fn(usize) -> u32> Kernel<T> for ScatterKernel<'_, '_, '
             places,
             rows,
             pair_rows,
-            instance,
+            instances,
         } = self;
         let mut first = 0;
         for place in places {
-            let positions = field.data.instance(instance(place) as usize).positions();
+            let positions = field.data.instance(instances.get(place)).positions();
             let length = positions.len();
             let own = &rows[first * field.stride..(first + length) * field.stride];
             field
