@@ -171,6 +171,13 @@ impl Tuples {
         self.list.iter().map(|tuple| &tuple[..])
     }
 
+    /// The number of a tuple.
+    pub fn find(&self, tuple: &[u32]) -> Option<usize> {
+        self.list
+            .binary_search_by(|other| (other.len(), &other[..]).cmp(&(tuple.len(), tuple)))
+            .ok()
+    }
+
     /// The automaton whose arcs know which tuples they complete.
     pub(crate) fn unroll(&self) -> Unrolled {
         let index: HashMap<&[u32], u32> = self

@@ -1,11 +1,17 @@
 //! [`ChainModel`]: a trained chain, immutable and shared; [`Tagger`]: the scratch memory to use it with.
 
+mod dump;
+#[cfg(test)]
+mod dump_tests;
 mod file;
 #[cfg(test)]
 mod file_tests;
+mod load;
 #[cfg(test)]
 mod samples;
 mod text;
+
+pub use dump::DumpError;
 
 use crate::features::FeatureTable;
 use crate::inference::{ArcScores, Constraints, Error, Inference, Lattice, Space, Worker};

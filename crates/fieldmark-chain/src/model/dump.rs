@@ -1,0 +1,147 @@
+//! A [`ChainModel`] as text: every weight on a line of its own, and the same model back from it.
+//!
+//! Fields are separated by tabs; in names, `\t`, `\n`, `\r` and `\\` stand for what would break a line. Numbers
+//! are written in the shortest form that reads as the same number. The lines come in this order:
+//!
+//! | line | how many |
+//! |---|---|
+//! | `fieldmark-chain` version | the first |
+//! | option, value | one for each option |
+//! | `label` name | one for each label |
+//! | `bias` label, weight | none, or one for each label |
+//! | `tuple` two to four labels, weight | by length, then in the order of labels; `\start` and `\end` are the ends of the sequence |
+//! | `pair` two labels | the label pairs that may have weights with observations, in the order of labels |
+//! | `state` observation, label, weight | the weights of one observation in the order of labels |
+//! | `step` observation, two labels, weight | after its states, in the order of pairs |
+//! | `observation` name | in place of weights for an observation without any |
+//! | `unknown` observation | if one stands for unknown names |
+//! | `end` | the last |
+
+use super::ChainModel;
+use super::text::{OPTIONS, escape, option};
+use std::io::{self, BufWriter, Write};
+use std::{error, fmt};
+
+pub(super) const FIRST: &str = "fieldmark-chain\t1";
+pub(super) const START: &str = "\\start";
+pub(super) const END: &str = "\\end";
+
+impl ChainModel {
+    /// Writes the model as text; [`ChainModel::from_dump`] makes the same model of it.
+    pub fn dump(&self, out: &mut dyn Write) -> io::Result<()> {
+        let out = &mut BufWriter::new(out);
+        let structure = self.structure();
+        let labels: Vec<String> = self
+            .labels
+            .iter()
+            .map(|label| escape(label).into_owned())
+            .collect();
+        writeln!(out, "{FIRST}")?;
+        for key in OPTIONS {
+            writeln!(out, "{key}\t{}", option(structure.options(), key))?;
+        }
+        for label in &labels {
+            writeln!(out, "label\t{label}")?;
+        }
+        for (label, weight) in labels.iter().zip(&self.weights[structure.bias_weights()]) {
+            writeln!(out, "bias\t{label}\t{weight:?}")?;
+        }
+        for (tuple, weight) in structure
+            .tuples()
+            .iter()
+            .zip(&self.weights[structure.tuple_weights()])
+        {
+            out.write_all(b"tuple")?;
+            for (place, &label) in tuple.iter().enumerate() {
+                let edge = if place == 0 { START } else { END };
+                write!(
+                    out,
+                    "\t{}",
+                    labels.get(label as usize).map_or(edge, |label| label)
+                )?;
+            }
+            writeln!(out, "\t{weight:?}")?;
+        }
+        for [from, to] in structure.pairs() {
+            writeln!(out, "pair\t{}\t{}", labels[*from as usize], labels[*to as usize])?;
+        }
+        self.dump_observations(&labels, out)?;
+        if let Some(unknown) = self.unknown {
+            writeln!(out, "unknown\t{}", escape(self.observations.name(unknown)))?;
+        }
+        writeln!(out, "end")?;
+        out.flush()
+    }
+
+    fn dump_observations(&self, labels: &[String], out: &mut dyn Write) -> io::Result<()> {
+        let (unary, pair) = (self.structure.unary(), self.structure.pair());
+        let states = &self.weights[self.structure.unary_weights()];
+        let steps = &self.weights[self.structure.pair_weights()];
+        for (id, name) in self.observations.iter().enumerate() {
+            let (id, name) = (id as u32, escape(name));
+            for (&label, weight) in unary.columns(id).iter().zip(&states[unary.features(id)]) {
+                writeln!(out, "state\t{name}\t{}\t{weight:?}", labels[label as usize])?;
+            }
+            for (&column, weight) in pair.columns(id).iter().zip(&steps[pair.features(id)]) {
+                let [from, to] = self.structure.pairs()[column as usize].map(|label| &labels[label as usize]);
+                writeln!(out, "step\t{name}\t{from}\t{to}\t{weight:?}")?;
+            }
+            if unary.columns(id).is_empty() && pair.columns(id).is_empty() {
+                writeln!(out, "observation\t{name}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Why a text is not the dump of a model: the line, what was found there and what was expected.
+#[derive(Debug)]
+pub struct DumpError(pub(super) Box<Inner>);
+
+#[derive(Debug)]
+pub(super) struct Inner {
+    pub line: u64,
+    pub found: String,
+    pub wrong: Wrong,
+}
+
+/// What is wrong with a line.
+#[derive(Debug)]
+pub(super) enum Wrong {
+    Expected(String),
+    Limit(String),
+    Io(io::Error),
+}
+
+impl Wrong {
+    pub fn expected(expected: impl Into<String>) -> Self {
+        Wrong::Expected(expected.into())
+    }
+}
+
+impl DumpError {
+    /// The number of the line, from 1 on.
+    pub fn line(&self) -> u64 {
+        self.0.line
+    }
+}
+
+impl fmt::Display for DumpError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inner { line, found, wrong } = &*self.0;
+        match wrong {
+            Wrong::Expected(expected) => write!(f, "line {line}: found {found}; expected {expected}"),
+            Wrong::Limit(limit) => write!(f, "line {line}: {limit}"),
+            Wrong::Io(error) => write!(f, "line {line}: cannot read the text: {error}"),
+        }
+    }
+}
+
+impl error::Error for DumpError {
+    fn source(&self) -> Option<&(dyn error::Error + 'static)> {
+        match &self.0.wrong {
+            Wrong::Io(error) => Some(error),
+            _ => None,
+        }
+    }
+}

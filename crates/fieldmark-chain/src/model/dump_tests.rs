@@ -1,0 +1,166 @@
+//! Text dumps: what is written is loaded, and what is not written says on which line.
+
+use super::ChainModel;
+use super::samples::{Random, model, same};
+
+fn dump(model: &ChainModel) -> String {
+    let mut text = Vec::new();
+    model.dump(&mut text).unwrap();
+    String::from_utf8(text).unwrap()
+}
+
+#[test]
+fn every_model_comes_back_in_every_bit() {
+    let mut random = Random(11);
+    for round in 0..400 {
+        let model = model(&mut random);
+        let text = dump(&model);
+        let loaded = ChainModel::from_dump(text.as_bytes());
+        let loaded = loaded.unwrap_or_else(|error| panic!("round {round}: {error}\n{text}"));
+        assert!(same(&loaded, &model), "round {round}\n{text}");
+        assert_eq!(dump(&loaded), text, "round {round}");
+        let weights = text.lines().filter(|line| {
+            ["state\t", "step\t", "tuple\t", "bias\t"]
+                .iter()
+                .any(|kind| line.starts_with(kind))
+        });
+        assert_eq!(weights.count(), model.weights().len(), "round {round}");
+    }
+}
+
+#[test]
+fn damage_gives_an_error_or_a_model_that_is_dumped_as_it_was_read() {
+    let mut random = Random(12);
+    let (mut errors, mut models) = (0, 0);
+    for round in 0..4000 {
+        let mut text = dump(&model(&mut random)).into_bytes();
+        let at = random.below(text.len());
+        match random.below(5) {
+            0 => text[at] ^= 1 << random.below(8),
+            1 => text.truncate(at),
+            2 => drop(text.drain(random.range(text.len()))),
+            3 => text[at] = b"\t\n\\0"[random.below(4)],
+            _ => {
+                let mut lines: Vec<&[u8]> = text.split_inclusive(|&byte| byte == b'\n').collect();
+                let (one, other) = (random.below(lines.len()), random.below(lines.len()));
+                lines.swap(one, other);
+                text = lines.concat();
+            }
+        }
+        match ChainModel::from_dump(&text[..]) {
+            Ok(loaded) => {
+                models += 1;
+                let again = ChainModel::from_dump(dump(&loaded).as_bytes()).unwrap();
+                assert!(same(&loaded, &again), "round {round}");
+            }
+            Err(error) => {
+                errors += 1;
+                let lines = text.split(|&byte| byte == b'\n').count() as u64;
+                assert!((1..=lines).contains(&error.line()), "round {round}: {error}");
+            }
+        }
+    }
+    assert!(errors > 2000 && models > 100, "{errors} errors, {models} models");
+}
+
+const GOOD: &str = "\
+fieldmark-chain\t1
+order\t1
+states\tsupported
+transitions\tsupported
+label-bias\tyes
+boundaries\tyes
+lower-orders\tyes
+min-freq\t0.0
+min-instances\t0
+label\tA
+label\tB\\tC
+bias\tA\t0.5
+bias\tB\\tC\t-0.0
+tuple\tA\tB\\tC\t1.5
+tuple\tA\t\\end\t1e-300
+tuple\t\\start\tA\t-2.25
+pair\tA\tA
+pair\tA\tB\\tC
+state\tx\tA\t3.0
+state\tx\tB\\tC\t4.0
+step\tx\tA\tA\t5.0
+observation\ty
+step\tz\tA\tB\\tC\t5e-324
+unknown\ty
+end
+";
+
+#[test]
+fn the_form_of_the_text() {
+    let model = ChainModel::from_dump(GOOD.as_bytes()).unwrap();
+    assert_eq!(model.labels().iter().collect::<Vec<_>>(), ["A", "B\tC"]);
+    assert_eq!(model.observations().iter().collect::<Vec<_>>(), ["x", "y", "z"]);
+    assert_eq!(model.unknown(), Some(1));
+    assert_eq!(
+        model.weights(),
+        [3.0, 4.0, 5.0, 5e-324, 1.5, 1e-300, -2.25, 0.5, -0.0]
+    );
+    assert_eq!(dump(&model), GOOD);
+}
+
+#[test]
+fn each_mistake_is_told_with_its_line() {
+    let cases = [
+        (
+            "fieldmark-chain\t1",
+            "fieldmark-chain\t2",
+            1,
+            "beginning of a text dump",
+        ),
+        ("order\t1", "order\t9", 2, "0, 1, 2 or 3"),
+        ("states\tsupported", "states supported", 3, "`states`, a tab"),
+        ("label\tB\\tC\n", "label\tA\n", 11, "not been named"),
+        ("label\tB\\tC\n", "label\tB\\x\n", 11, "escapes"),
+        ("bias\tA\t0.5\n", "", 12, "in the order of labels"),
+        ("bias\tB\\tC\t-0.0\n", "", 13, "`bias` of the label \"B\\tC\""),
+        ("label-bias\tyes", "label-bias\tno", 12, "no bias"),
+        ("1.5", "inf", 14, "finite"),
+        ("1.5", "1,5", 14, "finite"),
+        (
+            "tuple\tA\tB\\tC",
+            "tuple\tA\tB",
+            14,
+            "a label of the model in place of \"B\"",
+        ),
+        ("tuple\tA\t\\end", "tuple\tA\t\\start", 15, "escapes"),
+        ("tuple\tA\tB\\tC", "tuple\tA\tA\tB\\tC", 14, "order and options"),
+        ("boundaries\tyes", "boundaries\tno", 15, "order and options"),
+        ("tuple\t\\start\tA", "tuple\tA\tA", 16, "each tuple once"),
+        ("pair\tA\tA\n", "pair\tB\\tC\tA\n", 18, "each pair once"),
+        ("state\tx\tB\\tC", "state\tx\tA", 20, "each label once"),
+        ("step\tx\tA\tA", "step\tx\tB\\tC\tA", 21, "line `pair`"),
+        ("observation\ty", "observation\tx", 22, "without weights"),
+        ("step\tz\tA", "step\tx\tA", 23, "next to each other"),
+        ("step\tz\tA", "step\ty\tA", 23, "next to each other"),
+        ("unknown\ty", "unknown\tq", 24, "an observation of the model"),
+        ("unknown\ty", "label\tq", 24, "further up"),
+        ("unknown\ty", "colour\tq", 24, "separated by tabs"),
+        ("end\n", "", 25, "cut off"),
+        ("end\n", "end", 25, "cut off"),
+        ("end\n", "end\nend\n", 26, "nothing after"),
+    ];
+    for (from, to, line, expected) in cases {
+        assert!(GOOD.contains(from), "{from}");
+        let text = GOOD.replacen(from, to, 1);
+        let error = ChainModel::from_dump(text.as_bytes()).map(|_| ()).unwrap_err();
+        let message = error.to_string();
+        assert!(
+            error.line() == line && message.contains(expected),
+            "{from:?} → {to:?}: {message}"
+        );
+    }
+    let mut bytes = GOOD.as_bytes().to_vec();
+    let x = GOOD.find("state\tx").unwrap() + 6;
+    bytes[x] = 0xff;
+    let error = ChainModel::from_dump(&bytes[..]).map(|_| ()).unwrap_err();
+    assert!(
+        error.line() == 19 && error.to_string().contains("UTF-8"),
+        "{error}"
+    );
+}
