@@ -1,3 +1,53 @@
 //! Conditional random fields that mark text.
+//!
+//! This is the façade: a [`Model`] is what training gives and a file holds; [`train`] makes one from data,
+//! [`Model::for_each_block`] tags whole inputs. What lies below is in the crates that are re-exported here
+//! under short names: [`text`] (readers, templates, renderings), [`chain`] (models on sequences), [`eval`]
+//! (measures) and [`core`] (data, optimisers, the model container).
+//!
+//! ```
+//! use fieldmark::text::{Source, read_training};
+//! use fieldmark::{InputFormat, Model, TrainOptions, train};
+//!
+//! let text = "B-PER\tw=Ada\tcap\nO\tw=wrote\n\nO\tw=we\nO\tw=met\nB-PER\tw=Grace\tcap\n";
+//! let input = InputFormat::attributes();
+//! let data = read_training(&Source::text("sample", text), &input.format()?)?;
+//! let trained = train(data, None, None, &TrainOptions::default(), &mut ())?;
+//! let model = Model { chain: trained.model, input };
+//!
+//! let mut tagged = Vec::new();
+//! model.for_each_block::<f64, _>(
+//!     &Source::text("new", "?\tw=Lin\tcap\n?\tw=wrote\n"),
+//!     Default::default(),
+//!     |tagger, part| {
+//!         let labels = tagger.tag(part.data.instance(0))?;
+//!         Ok(labels.iter().map(|&label| model.chain.labels().name(label)).collect::<Vec<_>>())
+//!     },
+//!     |labels| Ok(tagged.extend(labels)),
+//! )?;
+//! assert_eq!(tagged, ["B-PER", "O"]);
+//! # Ok::<(), fieldmark::Error>(())
+//! ```
 
+mod checkpoint;
+mod dev;
+mod error;
+mod input;
+mod model;
 pub mod sample;
+mod tagging;
+mod training;
+
+pub use checkpoint::Interval;
+pub use error::Error;
+pub use input::{InputFormat, InputKind};
+pub use model::Model;
+pub use training::{
+    Algorithm, CheckpointOptions, Flow, Observer, Precision, Prepared, Progress, Stop, TrainOptions, Trained,
+    train,
+};
+
+pub use fieldmark_chain as chain;
+pub use fieldmark_core as core;
+pub use fieldmark_eval as eval;
+pub use fieldmark_text as text;

@@ -1,0 +1,173 @@
+//! [`Checkpoint`]: the state of training, saved so that a run can be taken up again.
+
+use crate::Error;
+use crate::training::Progress;
+use fieldmark_core::container::{Container, ContainerWriter};
+use fieldmark_core::optimize::Iteration;
+use std::path::Path;
+use std::time::Duration;
+
+/// How often a checkpoint is written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Interval {
+    /// After so many iterations.
+    Iterations(u64),
+    /// After the first iteration that ends so long after the last checkpoint.
+    Time(Duration),
+}
+
+impl Interval {
+    pub(crate) fn is_due(self, iteration: u64, since: Duration) -> bool {
+        match self {
+            Interval::Iterations(every) => iteration.is_multiple_of(every.max(1)),
+            Interval::Time(every) => since >= every,
+        }
+    }
+}
+
+/// What training knows besides the optimiser.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Checkpoint {
+    pub(crate) iterations: Vec<Progress>,
+    pub(crate) best: Option<Best>,
+}
+
+/// The weights with the best development score.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Best {
+    pub(crate) score: f64,
+    pub(crate) iteration: u64,
+    pub(crate) weights: Vec<f64>,
+}
+
+/// Numbers kept of each iteration.
+const RECORD: usize = 9;
+
+impl Checkpoint {
+    /// Keeps the weights when their score is the best so far; of equal ones, the first.
+    pub(crate) fn judge(&mut self, score: f64, iteration: u64, weights: Vec<f64>) {
+        if self.best.as_ref().is_none_or(|best| score > best.score) {
+            self.best = Some(Best {
+                score,
+                iteration,
+                weights,
+            });
+        }
+    }
+
+    /// Iterations since the best score.
+    pub(crate) fn without_progress(&self) -> u64 {
+        let last = self
+            .iterations
+            .last()
+            .map_or(0, |progress| progress.iteration.iteration);
+        self.best
+            .as_ref()
+            .map_or(0, |best| last - best.iteration.min(last))
+    }
+
+    /// Writes the file: whole, or not at all.
+    pub(crate) fn save(&self, path: &Path, fingerprint: u64, optimizer: &[u8]) -> Result<(), Error> {
+        let mut writer = ContainerWriter::new();
+        writer.add_u64s("checkpoint.fingerprint", vec![fingerprint]);
+        writer.add_section("checkpoint.optimizer", optimizer);
+        let mut records = Vec::with_capacity(self.iterations.len() * RECORD);
+        for progress in &self.iterations {
+            let Iteration {
+                iteration,
+                loss,
+                gradient_norm,
+                x_norm,
+                active,
+                step,
+                evaluations,
+            } = progress.iteration;
+            let dev = progress.dev.unwrap_or(f64::NAN);
+            let seconds = progress.seconds;
+            let (iteration, active, evaluations) = (iteration as f64, active as f64, evaluations as f64);
+            let record = [
+                iteration,
+                loss,
+                gradient_norm,
+                x_norm,
+                active,
+                step,
+                evaluations,
+                dev,
+                seconds,
+            ];
+            records.extend_from_slice(&record);
+        }
+        writer.add_f64s("checkpoint.iterations", records);
+        if let Some(best) = &self.best {
+            writer.add_f64s("checkpoint.best", vec![best.score, best.iteration as f64]);
+            writer.add_f64s("checkpoint.best_weights", &best.weights[..]);
+        }
+        Ok(writer.write_to(path)?)
+    }
+
+    /// The optimiser's bytes and the rest of the state; `None` when there is no file.
+    pub(crate) fn load(path: &Path, fingerprint: u64) -> Result<Option<(Vec<u8>, Self)>, Error> {
+        if !path.exists() {
+            return Ok(None);
+        }
+        let container = Container::open(path)?;
+        if container.u64s("checkpoint.fingerprint")?[..] != [fingerprint] {
+            return Err(Error::Checkpoint(format!(
+                "{} has other data or options",
+                path.display()
+            )));
+        }
+        let records = container.f64s("checkpoint.iterations")?;
+        let iterations = records.chunks_exact(RECORD).map(|record| {
+            let &[
+                iteration,
+                loss,
+                gradient_norm,
+                x_norm,
+                active,
+                step,
+                evaluations,
+                dev,
+                seconds,
+            ] = record
+            else {
+                unreachable!("chunks have the length of a record")
+            };
+            let iteration = Iteration {
+                iteration: iteration as u64,
+                loss,
+                gradient_norm,
+                x_norm,
+                active: active as usize,
+                step,
+                evaluations: evaluations as u64,
+            };
+            Progress {
+                iteration,
+                dev: (!dev.is_nan()).then_some(dev),
+                seconds,
+            }
+        });
+        let best = if container.has("checkpoint.best") {
+            let &[score, iteration] = &container.f64s("checkpoint.best")?[..] else {
+                return Err(container
+                    .wrong_section("checkpoint.best", "other numbers", "two numbers")
+                    .into());
+            };
+            let weights = container.f64s("checkpoint.best_weights")?.into_owned();
+            Some(Best {
+                score,
+                iteration: iteration as u64,
+                weights,
+            })
+        } else {
+            None
+        };
+        let state = Self {
+            iterations: iterations.collect(),
+            best,
+        };
+        Ok(Some((container.section("checkpoint.optimizer")?.to_vec(), state)))
+    }
+}

@@ -1,0 +1,38 @@
+//! [`Error`]: what can go wrong between a file and a model.
+
+use fieldmark_chain::StructureError;
+use fieldmark_core::container::ContainerError;
+use fieldmark_core::optimize::OptimizeError;
+use fieldmark_text::{ReadError, TemplateError};
+
+/// What can go wrong between a file and a model.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Input that cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A template that cannot be understood.
+    #[error(transparent)]
+    Template(#[from] TemplateError),
+    /// A model or checkpoint file that cannot be opened or written.
+    #[error(transparent)]
+    File(#[from] ContainerError),
+    /// A model that cannot be built from the data.
+    #[error(transparent)]
+    Structure(#[from] StructureError),
+    /// Options or numbers with which training cannot go on.
+    #[error(transparent)]
+    Optimize(#[from] OptimizeError),
+    /// A sequence without an answer.
+    #[error(transparent)]
+    Inference(#[from] fieldmark_chain::inference::Error),
+    /// An option that contradicts another, the data or the model.
+    #[error("{0}")]
+    Option(String),
+    /// A checkpoint of another run.
+    #[error(
+        "the checkpoint belongs to another run: {0}; use the same data and options, or start without --resume"
+    )]
+    Checkpoint(String),
+}

@@ -1,0 +1,354 @@
+//! Training from start to finish: progress, development scores, early stopping, checkpoints, resuming.
+
+use crate::checkpoint::{Checkpoint, Interval};
+use crate::{Error, dev::Dev};
+use fieldmark_chain::train::generative::{self, Generative};
+use fieldmark_chain::train::{Arithmetic, ChainObjective, TrainingReal};
+use fieldmark_chain::{ChainModel, Structure, StructureOptions};
+use fieldmark_core::Dataset;
+use fieldmark_core::optimize::{
+    Iteration, Lbfgs, LbfgsOptions, Objective, OnlineLbfgs, OnlineLbfgsOptions, OptimizeError, Status,
+};
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// How weights are found.
+#[derive(Clone, Debug)]
+pub enum Algorithm {
+    /// L-BFGS, and OWL-QN with an L1 prior: exact likelihood, the whole data in every iteration.
+    Lbfgs(LbfgsOptions),
+    /// Online L-BFGS on batches.
+    OnlineLbfgs(OnlineLbfgsOptions),
+    /// Counting: naive Bayes or a hidden Markov model, with this number added to every count.
+    Generative(Generative, f64),
+}
+
+impl Default for Algorithm {
+    fn default() -> Self {
+        Algorithm::Lbfgs(LbfgsOptions::default())
+    }
+}
+
+/// The precision of scores and expectations. Weights and sums over the data are always `f64`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Precision {
+    /// Single.
+    F32,
+    /// Double.
+    #[default]
+    F64,
+}
+
+/// What to train, and how.
+#[derive(Clone, Debug, Default)]
+pub struct TrainOptions {
+    /// The shape of the model.
+    pub structure: StructureOptions,
+    /// How weights are found.
+    pub algorithm: Algorithm,
+    /// The precision of training.
+    pub precision: Precision,
+    /// How sums over label sequences are computed.
+    pub arithmetic: Arithmetic,
+    /// With a development set: stop after this many iterations without a better score.
+    pub patience: Option<u64>,
+    /// Where and when to save the state of training.
+    pub checkpoint: Option<CheckpointOptions>,
+}
+
+/// Where and when the state of training is saved.
+#[derive(Clone, Debug)]
+pub struct CheckpointOptions {
+    /// The file.
+    pub path: PathBuf,
+    /// How often it is written.
+    pub every: Interval,
+    /// Whether to go on from the file, if it is there.
+    pub resume: bool,
+}
+
+/// How far training is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Progress {
+    /// What the optimiser did.
+    pub iteration: Iteration,
+    /// Score on the development set: span F1, or token accuracy when labels have no spans.
+    pub dev: Option<f64>,
+    /// Seconds that the iteration took, without the development set.
+    pub seconds: f64,
+}
+
+/// What the observer of training wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// Go on.
+    Continue,
+    /// Stop and keep what was learned.
+    Stop,
+}
+
+/// Why training ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// The optimiser was done.
+    Optimizer(Status),
+    /// The development score did not improve any more.
+    Patience,
+    /// The observer asked for it.
+    Asked,
+    /// Counting needs no iterations.
+    Counted,
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Stop::Optimizer(status) => status.fmt(f),
+            Stop::Patience => f.write_str("the development score no longer improves"),
+            Stop::Asked => f.write_str("stopped on request"),
+            Stop::Counted => f.write_str("estimated from counts"),
+        }
+    }
+}
+
+/// The result of training.
+#[derive(Debug)]
+pub struct Trained {
+    /// The model.
+    pub model: ChainModel,
+    /// Number of features that were trained; those whose weight is zero are not in the model.
+    pub features: usize,
+    /// Every iteration, those before a checkpoint included.
+    pub iterations: Vec<Progress>,
+    /// The iteration whose weights the model has, when a development set chose it.
+    pub best: Option<u64>,
+    /// Why it ended.
+    pub stop: Stop,
+}
+
+/// What is known before the first iteration.
+#[derive(Clone, Copy, Debug)]
+pub struct Prepared {
+    /// Number of features.
+    pub features: usize,
+    /// States of the automaton.
+    pub states: usize,
+    /// Bytes in use by the data in the layout of training.
+    pub memory: usize,
+}
+
+/// Sees training happen; every method may be left out.
+pub trait Observer {
+    /// Features were chosen and data laid out.
+    fn prepared(&mut self, _prepared: &Prepared) {}
+    /// An iteration is done.
+    fn iteration(&mut self, _progress: &Progress) -> Flow {
+        Flow::Continue
+    }
+}
+
+/// Watches nothing.
+impl Observer for () {}
+
+/// Trains a model on the threads of the current rayon pool.
+///
+/// `dev` must have been read against the alphabets of `data`. `warm` is a model to start from.
+pub fn train(
+    data: Dataset,
+    dev: Option<&Dataset>,
+    warm: Option<&ChainModel>,
+    options: &TrainOptions,
+    observer: &mut dyn Observer,
+) -> Result<Trained, Error> {
+    match (&options.algorithm, options.precision) {
+        (Algorithm::Generative(kind, smoothing), _) => count(*kind, data, *smoothing),
+        (_, Precision::F64) => run::<f64>(data, dev, warm, options, observer),
+        (_, Precision::F32) => run::<f32>(data, dev, warm, options, observer),
+    }
+}
+
+fn count(kind: Generative, data: Dataset, smoothing: f64) -> Result<Trained, Error> {
+    if !(smoothing.is_finite() && smoothing > 0.0) {
+        return Err(Error::Option(format!(
+            "smoothing is {smoothing}, expected a number above 0"
+        )));
+    }
+    let model = generative::estimate(kind, data, smoothing)?;
+    let features = model.weights().len();
+    Ok(Trained {
+        model,
+        features,
+        iterations: Vec::new(),
+        best: None,
+        stop: Stop::Counted,
+    })
+}
+
+fn run<T: TrainingReal>(
+    data: Dataset,
+    dev: Option<&Dataset>,
+    warm: Option<&ChainModel>,
+    options: &TrainOptions,
+    observer: &mut dyn Observer,
+) -> Result<Trained, Error> {
+    let dev = dev.map(|dev| Dev::new(dev, &data.labels)).transpose()?;
+    let fingerprint = options.checkpoint.is_some().then(|| fingerprint(&data, options));
+    let structure = Structure::build(&data, &options.structure)?;
+    let mut objective = ChainObjective::<T>::new(&structure, data, options.arithmetic);
+    observer.prepared(&Prepared {
+        features: structure.weights(),
+        states: structure.automaton().states(),
+        memory: objective.memory(),
+    });
+    let resumed = match (&options.checkpoint, fingerprint) {
+        (Some(checkpoint), Some(print)) if checkpoint.resume => Checkpoint::load(&checkpoint.path, print)?,
+        _ => None,
+    };
+    let (mut machine, mut state) = match resumed {
+        Some((optimizer, state)) => (Machine::restore(options, &optimizer)?, state),
+        None => {
+            let start = match warm {
+                Some(model) => {
+                    let data = objective.data();
+                    objective.import(&model.project(&data.labels, &data.observations, &structure))
+                }
+                None => vec![0.0; objective.len()],
+            };
+            (Machine::new(options, start)?, Checkpoint::default())
+        }
+    };
+    let mut saved = Instant::now();
+    let stop = loop {
+        let started = Instant::now();
+        let Some(iteration) = machine.step(&mut objective)? else {
+            break Stop::Optimizer(machine.status());
+        };
+        let seconds = started.elapsed().as_secs_f64();
+        let score = dev.as_ref().map(|dev| {
+            let weights = objective.export(machine.weights());
+            let score = dev.score(&structure, &weights);
+            state.judge(score, iteration.iteration, weights);
+            score
+        });
+        let progress = Progress {
+            iteration,
+            dev: score,
+            seconds,
+        };
+        let flow = observer.iteration(&progress);
+        state.iterations.push(progress);
+        let impatient = options
+            .patience
+            .is_some_and(|patience| state.without_progress() >= patience);
+        if let (Some(checkpoint), Some(print)) = (&options.checkpoint, fingerprint) {
+            let due = checkpoint.every.is_due(iteration.iteration, saved.elapsed());
+            if due || impatient || flow == Flow::Stop {
+                state.save(&checkpoint.path, print, &machine.save())?;
+                saved = Instant::now();
+            }
+        }
+        if flow == Flow::Stop {
+            break Stop::Asked;
+        }
+        if impatient {
+            break Stop::Patience;
+        }
+    };
+    let best = state.best.take();
+    let weights = match &best {
+        Some(best) => best.weights.clone(),
+        None => objective.export(machine.weights()),
+    };
+    drop(machine);
+    let data = objective.data();
+    let model = ChainModel::new(data.labels.clone(), &data.observations, &structure, &weights);
+    Ok(Trained {
+        model,
+        features: structure.weights(),
+        iterations: state.iterations,
+        best: best.map(|best| best.iteration),
+        stop,
+    })
+}
+
+/// The same for two runs that take the same steps.
+fn fingerprint(data: &Dataset, options: &TrainOptions) -> u64 {
+    let mut algorithm = options.algorithm.clone();
+    // More iterations may be asked for when a run is resumed.
+    match &mut algorithm {
+        Algorithm::Lbfgs(options) => options.max_iterations = None,
+        Algorithm::OnlineLbfgs(options) => options.max_iterations = None,
+        Algorithm::Generative(..) => {}
+    }
+    let choices = format!(
+        "{:?} {algorithm:?} {:?} {:?}",
+        options.structure, options.precision, options.arithmetic
+    );
+    fieldmark_core::Alphabet::hash(&format!("{:016x} {choices}", data.fingerprint()))
+}
+
+/// The optimisers behind one face.
+enum Machine {
+    Lbfgs(Lbfgs),
+    OnlineLbfgs(OnlineLbfgs),
+}
+
+impl Machine {
+    fn new(options: &TrainOptions, start: Vec<f64>) -> Result<Self, OptimizeError> {
+        Ok(match &options.algorithm {
+            Algorithm::Lbfgs(options) => Machine::Lbfgs(Lbfgs::new(start, options.clone())?),
+            Algorithm::OnlineLbfgs(options) => {
+                Machine::OnlineLbfgs(OnlineLbfgs::new(start, options.clone())?)
+            }
+            Algorithm::Generative(..) => unreachable!("counting has no optimiser"),
+        })
+    }
+
+    fn restore(options: &TrainOptions, bytes: &[u8]) -> Result<Self, OptimizeError> {
+        Ok(match &options.algorithm {
+            Algorithm::Lbfgs(options) => {
+                let mut lbfgs = Lbfgs::restore(bytes)?;
+                lbfgs.set_max_iterations(options.max_iterations);
+                Machine::Lbfgs(lbfgs)
+            }
+            Algorithm::OnlineLbfgs(options) => {
+                let mut online = OnlineLbfgs::restore(bytes)?;
+                online.set_max_iterations(options.max_iterations);
+                Machine::OnlineLbfgs(online)
+            }
+            Algorithm::Generative(..) => unreachable!("counting has no optimiser"),
+        })
+    }
+
+    fn step<T: TrainingReal>(
+        &mut self,
+        objective: &mut ChainObjective<'_, T>,
+    ) -> Result<Option<Iteration>, OptimizeError> {
+        match self {
+            Machine::Lbfgs(lbfgs) => lbfgs.step(objective),
+            Machine::OnlineLbfgs(online) => online.step(objective),
+        }
+    }
+
+    fn status(&self) -> Status {
+        match self {
+            Machine::Lbfgs(lbfgs) => lbfgs.status(),
+            Machine::OnlineLbfgs(online) => online.status(),
+        }
+    }
+
+    fn weights(&self) -> &[f64] {
+        match self {
+            Machine::Lbfgs(lbfgs) => lbfgs.weights(),
+            Machine::OnlineLbfgs(online) => online.weights(),
+        }
+    }
+
+    fn save(&self) -> Vec<u8> {
+        match self {
+            Machine::Lbfgs(lbfgs) => lbfgs.save(),
+            Machine::OnlineLbfgs(online) => online.save(),
+        }
+    }
+}
