@@ -185,29 +185,29 @@ impl Batch {
         }
         let table = &alphabet.table;
         let mut slots = [FREE; BATCH];
-        for i in 0..count {
-            slots[i] = table.slots[table.home(Table::tag(batch.hashes[i]))];
+        for (slot, &hash) in slots.iter_mut().zip(&batch.hashes[..count]) {
+            *slot = table.slots[table.home(Table::tag(hash))];
         }
-        for i in 0..count {
-            batch.candidates[i] = match slots[i] {
+        for (candidate, (&slot, &hash)) in batch
+            .candidates
+            .iter_mut()
+            .zip(slots.iter().zip(&batch.hashes[..count]))
+        {
+            *candidate = match slot {
                 FREE => NONE,
-                slot if (slot >> 32) as u32 == Table::tag(batch.hashes[i]) => slot as u32,
-                _ => table.find(batch.hashes[i], |_| true).unwrap_or(NONE),
+                slot if (slot >> 32) as u32 == Table::tag(hash) => slot as u32,
+                _ => table.find(hash, |_| true).unwrap_or(NONE),
             };
         }
-        for i in 0..count {
+        for (span, &candidate) in batch.spans.iter_mut().zip(&batch.candidates[..count]) {
             // Without a candidate, any name will do.
-            let id = if batch.candidates[i] == NONE {
-                0
-            } else {
-                batch.candidates[i] as usize
-            };
+            let id = if candidate == NONE { 0 } else { candidate as usize };
             let start = alphabet.ends[id.saturating_sub(1)];
-            batch.spans[i] = (if id == 0 { 0 } else { start }, alphabet.ends[id]);
+            *span = (if id == 0 { 0 } else { start }, alphabet.ends[id]);
         }
         let bytes = alphabet.names.as_bytes();
-        for i in 0..count {
-            batch.first_bytes[i] = bytes.get(batch.spans[i].0).copied().unwrap_or_default();
+        for (first, span) in batch.first_bytes.iter_mut().zip(&batch.spans[..count]) {
+            *first = bytes.get(span.0).copied().unwrap_or_default();
         }
         batch
     }

@@ -2,6 +2,7 @@
 
 mod attributes;
 mod block;
+pub mod check;
 mod columns;
 mod error;
 mod label;

@@ -354,6 +354,19 @@ impl Part {
         self.block.line_at(self.lines.positions[position].0 as usize)
     }
 
+    /// The number of the line of every position, from 1.
+    pub fn line_numbers(&self) -> impl Iterator<Item = u64> {
+        let mut counted = (0, self.block.first_line);
+        self.lines.positions.iter().map(move |&(start, _)| {
+            let between = &self.block.bytes[counted.0..start as usize];
+            counted = (
+                start as usize,
+                counted.1 + memchr::memchr_iter(b'\n', between).count() as u64,
+            );
+            counted.1
+        })
+    }
+
     /// What the model does not know of this part.
     pub fn unseen(&self) -> &Unseen {
         &self.unseen

@@ -235,3 +235,25 @@ fn long_text_is_cut_in_messages() {
     );
     assert!(message.len() < 250 && message.contains('…'), "{message}");
 }
+
+proptest::proptest! {
+    #[test]
+    fn any_bytes_are_data_or_an_error_whatever_the_blocks(
+        bytes in proptest::collection::vec(proptest::sample::select(&b"aB\t\t \n\n\r:\\|?#\xC3\xA9\0\xFF"[..]), 0..60),
+        clean in proptest::bool::ANY,
+        size in 1usize..20,
+    ) {
+        let bytes: Vec<u8> = bytes.into_iter().filter(|byte| !clean || (1..0x80).contains(byte)).collect();
+        let source = Source::Memory { name: "data".to_owned(), bytes };
+        let template = Template::parse("U:%x[-1,0]\n*:%X[0,0]\n").unwrap();
+        let partial = Format::attributes().labels(LabelSyntax::Partial);
+        for format in [Format::attributes(), partial, Format::plain_columns().skip_lines("#"), Format::columns(template)] {
+            let small = format.clone().blocks(BlockOptions { size, ..BlockOptions::default() });
+            match (read_training(&source, &format), read_training(&source, &small)) {
+                (Ok(whole), Ok(in_blocks)) => proptest::prop_assert_eq!(whole, in_blocks),
+                (Err(_), Err(_)) => {}
+                (whole, in_blocks) => proptest::prop_assert!(false, "{:?} {:?}", whole.err(), in_blocks.err()),
+            }
+        }
+    }
+}
