@@ -11,5 +11,5 @@ mod viterbi;
 mod warm_start;
 
 pub use automaton::{Arc, Automaton};
-pub use model::{ChainModel, DumpError, Tagger};
+pub use model::{ChainModel, DumpError, Tagger, explain, inspect};
 pub use structure::{Strategy, Structure, StructureError, StructureOptions};

@@ -94,6 +94,11 @@ impl Names {
         }
     }
 
+    /// Bytes of memory in use, or of the file that they lie in.
+    pub fn memory(&self) -> usize {
+        self.text.len() + (self.ends.len() + self.slots.len()) * size_of::<u64>()
+    }
+
     /// An alphabet of the same names, to add to.
     pub fn to_alphabet(&self) -> Alphabet {
         self.iter().collect()

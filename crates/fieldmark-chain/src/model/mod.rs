@@ -3,12 +3,19 @@
 mod dump;
 #[cfg(test)]
 mod dump_tests;
+pub mod explain;
+#[cfg(test)]
+mod explain_tests;
 mod file;
 #[cfg(test)]
 mod file_tests;
+pub mod inspect;
+#[cfg(test)]
+mod inspect_tests;
 mod load;
 #[cfg(test)]
 mod samples;
+mod table;
 mod text;
 
 pub use dump::DumpError;
