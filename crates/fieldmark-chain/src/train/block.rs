@@ -7,15 +7,18 @@
 //! indices. Both lists are sorted by cell: a contiguous range of cells (a *part*) is then a contiguous range of
 //! each list, and threads that own different parts add to the gradient without meeting.
 
+use super::real::TrainingReal;
 use crate::features::FeatureTable;
 use fieldmark_core::Observations;
-use fieldmark_core::kernels::{Real, Simd, load_vectors, store_vectors};
+use fieldmark_core::kernels::{Kernel, Real, Simd, load_vectors, store_vectors};
 use std::ops::Range;
 
 /// A column number, as narrow as the table allows.
-pub(crate) trait Column: Copy + Send + Sync + 'static {
+pub trait Column: Copy + Send + Sync + 'static {
     fn new(column: u32) -> Self;
     fn index(self) -> usize;
+    fn score<T: TrainingReal>(kernel: Score<'_, T, Self>);
+    fn scatter<T: TrainingReal>(kernel: Scatter<'_, '_, T, Self>);
 }
 
 impl Column for u16 {
@@ -26,6 +29,12 @@ impl Column for u16 {
     fn index(self) -> usize {
         usize::from(self)
     }
+    fn score<T: TrainingReal>(kernel: Score<'_, T, Self>) {
+        T::score_labels(kernel);
+    }
+    fn scatter<T: TrainingReal>(kernel: Scatter<'_, '_, T, Self>) {
+        T::scatter_labels(kernel);
+    }
 }
 
 impl Column for u32 {
@@ -35,6 +44,12 @@ impl Column for u32 {
     #[inline(always)]
     fn index(self) -> usize {
         self as usize
+    }
+    fn score<T: TrainingReal>(kernel: Score<'_, T, Self>) {
+        T::score_pairs(kernel);
+    }
+    fn scatter<T: TrainingReal>(kernel: Scatter<'_, '_, T, Self>) {
+        T::scatter_pairs(kernel);
     }
 }
 
@@ -63,7 +78,7 @@ impl Entries {
     }
 }
 
-pub(crate) struct Block<C> {
+pub struct Block<C> {
     width: usize,
     /// First cell of each observation's weights.
     row_cells: Vec<u32>,
@@ -87,7 +102,7 @@ const DENSE_SHARE: usize = 4;
 const PREFETCH_DISTANCE: usize = 64;
 
 /// The cells of one part of a gradient.
-pub(crate) struct Part<'a, T> {
+pub struct Part<'a, T> {
     dense: &'a mut [T],
     dense_start: usize,
     sparse: &'a mut [T],
@@ -299,26 +314,20 @@ impl<C: Column> Block<C> {
     /// `weights` are the block's cells followed by at least one vector of anything: the last vector of a dense
     /// row may reach beyond it. Lanes beyond the width repeat the first column's score. `initial` has `stride`
     /// lanes.
-    #[inline(always)]
-    pub(crate) fn score<T: Real, S: Simd<T>>(
+    pub(crate) fn score<T: TrainingReal>(
         &self,
-        simd: S,
         weights: &[T],
         positions: Range<usize>,
         initial: &[T],
         rows: &mut [T],
     ) {
-        match initial.len() / T::LANES {
-            1 => self.score_rows::<T, S, 1>(simd, weights, positions, initial, rows),
-            2 => self.score_rows::<T, S, 2>(simd, weights, positions, initial, rows),
-            3 => self.score_rows::<T, S, 3>(simd, weights, positions, initial, rows),
-            4 => self.score_rows::<T, S, 4>(simd, weights, positions, initial, rows),
-            5 => self.score_rows::<T, S, 5>(simd, weights, positions, initial, rows),
-            6 => self.score_rows::<T, S, 6>(simd, weights, positions, initial, rows),
-            7 => self.score_rows::<T, S, 7>(simd, weights, positions, initial, rows),
-            8 => self.score_rows::<T, S, 8>(simd, weights, positions, initial, rows),
-            _ => self.score_wide_rows(simd, weights, positions, initial, rows),
-        }
+        C::score(Score {
+            block: self,
+            weights,
+            positions,
+            initial,
+            rows,
+        });
     }
 
     #[inline(always)]
@@ -407,27 +416,22 @@ impl<C: Column> Block<C> {
     /// Adds to the cells of one part, for each position, the position's row times the observation's value.
     ///
     /// `part` is the number of the part, or `None` for the whole block.
-    #[inline(always)]
-    pub(crate) fn scatter<T: Real, S: Simd<T>>(
+    pub(crate) fn scatter<T: TrainingReal>(
         &self,
-        simd: S,
         part: Option<usize>,
         target: &mut Part<'_, T>,
         positions: Range<usize>,
         rows: &[T],
         stride: usize,
     ) {
-        match stride / T::LANES {
-            1 => self.scatter_rows::<T, S, 1>(simd, part, target, positions, rows),
-            2 => self.scatter_rows::<T, S, 2>(simd, part, target, positions, rows),
-            3 => self.scatter_rows::<T, S, 3>(simd, part, target, positions, rows),
-            4 => self.scatter_rows::<T, S, 4>(simd, part, target, positions, rows),
-            5 => self.scatter_rows::<T, S, 5>(simd, part, target, positions, rows),
-            6 => self.scatter_rows::<T, S, 6>(simd, part, target, positions, rows),
-            7 => self.scatter_rows::<T, S, 7>(simd, part, target, positions, rows),
-            8 => self.scatter_rows::<T, S, 8>(simd, part, target, positions, rows),
-            _ => self.scatter_wide_rows(simd, part, target, positions, rows, stride),
-        }
+        C::scatter(Scatter {
+            block: self,
+            part,
+            target,
+            positions,
+            rows,
+            stride,
+        });
     }
 
     fn part_range(&self, part: Option<usize>) -> Range<usize> {
@@ -545,5 +549,77 @@ impl<C: Column> Block<C> {
             + entries(&self.sparse)
             + self.sparse_columns.capacity() * size_of::<C>()
             + (self.row_cells.capacity() + self.holes.capacity()) * 4
+    }
+}
+
+/// Kernel of [`Block::score`].
+pub struct Score<'a, T, C> {
+    block: &'a Block<C>,
+    weights: &'a [T],
+    positions: Range<usize>,
+    initial: &'a [T],
+    rows: &'a mut [T],
+}
+
+impl<T: Real, C: Column> Kernel<T> for Score<'_, T, C> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self, simd: S) {
+        let Self {
+            block,
+            weights,
+            positions,
+            initial,
+            rows,
+        } = self;
+        match initial.len() / T::LANES {
+            1 => block.score_rows::<T, S, 1>(simd, weights, positions, initial, rows),
+            2 => block.score_rows::<T, S, 2>(simd, weights, positions, initial, rows),
+            3 => block.score_rows::<T, S, 3>(simd, weights, positions, initial, rows),
+            4 => block.score_rows::<T, S, 4>(simd, weights, positions, initial, rows),
+            5 => block.score_rows::<T, S, 5>(simd, weights, positions, initial, rows),
+            6 => block.score_rows::<T, S, 6>(simd, weights, positions, initial, rows),
+            7 => block.score_rows::<T, S, 7>(simd, weights, positions, initial, rows),
+            8 => block.score_rows::<T, S, 8>(simd, weights, positions, initial, rows),
+            _ => block.score_wide_rows(simd, weights, positions, initial, rows),
+        }
+    }
+}
+
+/// Kernel of [`Block::scatter`].
+pub struct Scatter<'a, 'g, T, C> {
+    block: &'a Block<C>,
+    part: Option<usize>,
+    target: &'a mut Part<'g, T>,
+    positions: Range<usize>,
+    rows: &'a [T],
+    stride: usize,
+}
+
+impl<T: Real, C: Column> Kernel<T> for Scatter<'_, '_, T, C> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self, simd: S) {
+        let Self {
+            block,
+            part,
+            target,
+            positions,
+            rows,
+            stride,
+        } = self;
+        match stride / T::LANES {
+            1 => block.scatter_rows::<T, S, 1>(simd, part, target, positions, rows),
+            2 => block.scatter_rows::<T, S, 2>(simd, part, target, positions, rows),
+            3 => block.scatter_rows::<T, S, 3>(simd, part, target, positions, rows),
+            4 => block.scatter_rows::<T, S, 4>(simd, part, target, positions, rows),
+            5 => block.scatter_rows::<T, S, 5>(simd, part, target, positions, rows),
+            6 => block.scatter_rows::<T, S, 6>(simd, part, target, positions, rows),
+            7 => block.scatter_rows::<T, S, 7>(simd, part, target, positions, rows),
+            8 => block.scatter_rows::<T, S, 8>(simd, part, target, positions, rows),
+            _ => block.scatter_wide_rows(simd, part, target, positions, rows, stride),
+        }
     }
 }

@@ -14,11 +14,12 @@
 //! matrices, computed in register tiles. All entries are positive, so α_t(j) ≥ min ψ_t · min M, and nothing is
 //! lost as long as the spread of the scores stays below [`Real::SAFE_RANGE`]; [`Chain::is_safe`] tells.
 
-use fieldmark_core::kernels::{Real, Simd, exp, load_vectors, store_vectors};
+use super::real::TrainingReal;
+use fieldmark_core::kernels::{Kernel, Real, Simd, exp, load_vectors, store_vectors};
 
 /// The steps of a first-order chain, ready for computing.
 #[derive(Default)]
-pub(crate) struct Chain<T> {
+pub struct Chain<T> {
     labels: usize,
     /// Labels rounded up to whole vectors.
     stride: usize,
@@ -76,10 +77,6 @@ impl<T: Real> Chain<T> {
         }
     }
 
-    pub(crate) fn stride(&self) -> usize {
-        self.stride
-    }
-
     /// exp(score of i → j), divided by the largest.
     pub(crate) fn potential(&self, i: usize, j: usize) -> T {
         self.forward[i * self.stride + j]
@@ -99,7 +96,7 @@ impl<T: Real> Chain<T> {
 
 /// Scratch memory for one sequence at a time.
 #[derive(Default)]
-pub(crate) struct Tables<T> {
+pub struct Tables<T> {
     pub(crate) psi: Vec<T>,
     alpha: Vec<T>,
     xi: Vec<T>,
@@ -107,45 +104,53 @@ pub(crate) struct Tables<T> {
 }
 
 /// `rows` of scores to `psi`; the sum of the maxima, and the widest spread at a position.
-#[inline(always)]
-pub(crate) fn exponentiate<T: Real, S: Simd<T>>(
-    simd: S,
-    stride: usize,
-    rows: &[T],
-    psi: &mut Vec<T>,
-) -> (f64, T) {
-    let mut maxima = 0.0;
-    let mut spread = T::ZERO;
+pub(crate) fn exponentiate<T: TrainingReal>(stride: usize, rows: &[T], psi: &mut Vec<T>) -> (f64, T) {
     psi.resize(rows.len(), T::ZERO);
-    for (row, psi) in rows.chunks_exact(stride).zip(psi.chunks_exact_mut(stride)) {
-        let mut high = simd.load(row);
-        let mut low = high;
-        for scores in row[T::LANES..].chunks_exact(T::LANES) {
-            let scores = simd.load(scores);
-            high = simd.max(high, scores);
-            low = simd.min(low, scores);
+    T::exponentiate(Exponentiate { stride, rows, psi })
+}
+
+pub struct Exponentiate<'a, T> {
+    stride: usize,
+    rows: &'a [T],
+    psi: &'a mut [T],
+}
+
+impl<T: Real> Kernel<T> for Exponentiate<'_, T> {
+    type Output = (f64, T);
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self, simd: S) -> (f64, T) {
+        let Self { stride, rows, psi } = self;
+        let mut maxima = 0.0;
+        let mut spread = T::ZERO;
+        for (row, psi) in rows.chunks_exact(stride).zip(psi.chunks_exact_mut(stride)) {
+            let mut high = simd.load(row);
+            let mut low = high;
+            for scores in row[T::LANES..].chunks_exact(T::LANES) {
+                let scores = simd.load(scores);
+                high = simd.max(high, scores);
+                low = simd.min(low, scores);
+            }
+            let (high, low) = (simd.reduce_max(high), simd.reduce_min(low));
+            maxima += high.to_f64();
+            let width = high - low;
+            // Written so that a NaN is kept.
+            if !(width <= spread) {
+                spread = width;
+            }
+            let high = simd.splat(high);
+            for (scores, psi) in row.chunks_exact(T::LANES).zip(psi.chunks_exact_mut(T::LANES)) {
+                simd.store(exp(simd, simd.sub(simd.load(scores), high)), psi);
+            }
         }
-        let (high, low) = (simd.reduce_max(high), simd.reduce_min(low));
-        maxima += high.to_f64();
-        let width = high - low;
-        // Written so that a NaN is kept.
-        if !(width <= spread) {
-            spread = width;
-        }
-        let high = simd.splat(high);
-        for (scores, psi) in row.chunks_exact(T::LANES).zip(psi.chunks_exact_mut(T::LANES)) {
-            simd.store(exp(simd, simd.sub(simd.load(scores), high)), psi);
-        }
+        (maxima, spread)
     }
-    (maxima, spread)
 }
 
 /// Forward and backward over `tables.psi`; writes p(y_t = j) to `marginals` and returns Σ log c_t.
 ///
 /// Lanes beyond the labels come out as zero.
-#[inline(always)]
-pub(crate) fn forward_backward<T: Real, S: Simd<T>>(
-    simd: S,
+pub(crate) fn forward_backward<T: TrainingReal>(
     chain: &Chain<T>,
     tables: &mut Tables<T>,
     marginals: &mut [T],
@@ -156,16 +161,40 @@ pub(crate) fn forward_backward<T: Real, S: Simd<T>>(
         tables.xi.resize(size, T::ZERO);
         tables.inverse_scale.resize(size / chain.stride, T::ZERO);
     }
-    match chain.stride / T::LANES {
-        1 => passes::<T, S, 1>(simd, chain, tables, marginals),
-        2 => passes::<T, S, 2>(simd, chain, tables, marginals),
-        3 => passes::<T, S, 3>(simd, chain, tables, marginals),
-        4 => passes::<T, S, 4>(simd, chain, tables, marginals),
-        5 => passes::<T, S, 5>(simd, chain, tables, marginals),
-        6 => passes::<T, S, 6>(simd, chain, tables, marginals),
-        7 => passes::<T, S, 7>(simd, chain, tables, marginals),
-        8 => passes::<T, S, 8>(simd, chain, tables, marginals),
-        _ => wide_passes(simd, chain, tables, marginals),
+    T::forward_backward(ForwardBackward {
+        chain,
+        tables,
+        marginals,
+    })
+}
+
+pub struct ForwardBackward<'a, T> {
+    chain: &'a Chain<T>,
+    tables: &'a mut Tables<T>,
+    marginals: &'a mut [T],
+}
+
+impl<T: Real> Kernel<T> for ForwardBackward<'_, T> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self, simd: S) -> f64 {
+        let Self {
+            chain,
+            tables,
+            marginals,
+        } = self;
+        match chain.stride / T::LANES {
+            1 => passes::<T, S, 1>(simd, chain, tables, marginals),
+            2 => passes::<T, S, 2>(simd, chain, tables, marginals),
+            3 => passes::<T, S, 3>(simd, chain, tables, marginals),
+            4 => passes::<T, S, 4>(simd, chain, tables, marginals),
+            5 => passes::<T, S, 5>(simd, chain, tables, marginals),
+            6 => passes::<T, S, 6>(simd, chain, tables, marginals),
+            7 => passes::<T, S, 7>(simd, chain, tables, marginals),
+            8 => passes::<T, S, 8>(simd, chain, tables, marginals),
+            _ => wide_passes(simd, chain, tables, marginals),
+        }
     }
 }
 
@@ -401,25 +430,45 @@ fn wide_product<T: Real, S: Simd<T>>(simd: S, a: &[T], matrix: &[T], out: &mut [
 }
 
 /// Adds `sign` · Σ_t α_{t−1}(i) ξ_t(j) to `expected(i, j)`, rows of `stride` lanes.
-#[inline(always)]
-pub(crate) fn add_steps<T: Real, S: Simd<T>>(
-    simd: S,
-    chain: &Chain<T>,
-    tables: &Tables<T>,
+pub(crate) fn add_steps<T: TrainingReal>(chain: &Chain<T>, tables: &Tables<T>, sign: T, expected: &mut [T]) {
+    T::add_steps(AddSteps {
+        chain,
+        tables,
+        sign,
+        expected,
+    });
+}
+
+pub struct AddSteps<'a, T> {
+    chain: &'a Chain<T>,
+    tables: &'a Tables<T>,
     sign: T,
-    expected: &mut [T],
-) {
-    let stride = chain.stride;
-    let length = tables.psi.len() / stride;
-    let mut column = 0;
-    while column < stride {
-        let vectors = (stride - column) / T::LANES;
-        let taken = match vectors {
-            1 => step_tiles::<T, S, 1>(simd, chain, tables, length, column, sign, expected),
-            2 | 4 => step_tiles::<T, S, 2>(simd, chain, tables, length, column, sign, expected),
-            _ => step_tiles::<T, S, 3>(simd, chain, tables, length, column, sign, expected),
-        };
-        column += taken * T::LANES;
+    expected: &'a mut [T],
+}
+
+impl<T: Real> Kernel<T> for AddSteps<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self, simd: S) {
+        let Self {
+            chain,
+            tables,
+            sign,
+            expected,
+        } = self;
+        let stride = chain.stride;
+        let length = tables.psi.len() / stride;
+        let mut column = 0;
+        while column < stride {
+            let vectors = (stride - column) / T::LANES;
+            let taken = match vectors {
+                1 => step_tiles::<T, S, 1>(simd, chain, tables, length, column, sign, expected),
+                2 | 4 => step_tiles::<T, S, 2>(simd, chain, tables, length, column, sign, expected),
+                _ => step_tiles::<T, S, 3>(simd, chain, tables, length, column, sign, expected),
+            };
+            column += taken * T::LANES;
+        }
     }
 }
 

@@ -3,8 +3,9 @@
 //! The same recursions as in [`dense`](super::dense), arc by arc: in scaled linear space, and in log space
 //! for sequences whose scores spread too far for it.
 
+use super::real::TrainingReal;
 use crate::structure::{NO_PAIR, Structure};
-use fieldmark_core::kernels::{Real, Simd, exp};
+use fieldmark_core::kernels::{Real, exp_in_place};
 
 /// The scores of an automaton's parts for the current weights.
 #[derive(Default)]
@@ -117,9 +118,7 @@ pub(crate) struct Tables<T> {
 
 /// log Z and expectations. `psi` holds the exponentials of `sequence.labels` (zero where a label is not
 /// allowed) whose maxima sum to `maxima` and which spread by at most `spread`.
-#[inline(always)]
-pub(crate) fn forward_backward<T: Real, S: Simd<T>>(
-    simd: S,
+pub(crate) fn forward_backward<T: TrainingReal>(
     structure: &Structure,
     scores: &Scores<T>,
     sequence: Sequence<'_, T>,
@@ -128,7 +127,7 @@ pub(crate) fn forward_backward<T: Real, S: Simd<T>>(
     tables: &mut Tables<T>,
     out: &mut Expectations<'_, T>,
 ) -> f64 {
-    let (step_max, step_spread) = set_steps(simd, structure, scores, sequence, tables);
+    let (step_max, step_spread) = set_steps(structure, scores, sequence, tables);
     // A state of k labels is reached through k steps, each of which may cost the full spread.
     let order = structure.options().order.max(1) as f64;
     let widest = (spread.to_f64() + step_spread.max(scores.border_spread)) * order;
@@ -140,9 +139,7 @@ pub(crate) fn forward_backward<T: Real, S: Simd<T>>(
 }
 
 /// Exponentiates the steps of each position; the sum of their maxima and the widest spread.
-#[inline(always)]
-fn set_steps<T: Real, S: Simd<T>>(
-    simd: S,
+fn set_steps<T: TrainingReal>(
     structure: &Structure,
     scores: &Scores<T>,
     sequence: Sequence<'_, T>,
@@ -179,10 +176,9 @@ fn set_steps<T: Real, S: Simd<T>>(
         if (high - low).is_nan() {
             spread = f64::NAN;
         }
-        let max = simd.splat(T::from_f64(high));
-        for cells in row.chunks_exact_mut(T::LANES) {
-            simd.store(exp(simd, simd.sub(simd.load(cells), max)), cells);
-        }
+        let max = T::from_f64(high);
+        row.iter_mut().for_each(|score| *score -= max);
+        exp_in_place(row);
         row[arcs..].fill(T::ZERO);
     }
     (maxima, spread)

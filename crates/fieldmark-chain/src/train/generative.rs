@@ -5,10 +5,10 @@
 //! Markov model, p(y,x) = ∏_t p(y_t|y_{t−1}) ∏ p(x_ti|y_t), has order 1 (Rabiner 1989). Probabilities are
 //! relative frequencies with additive smoothing, and [`UNKNOWN`] stands for observations that were not seen.
 
+use crate::ChainModel;
 use crate::features::{FeatureTable, TooManyFeatures};
 use crate::structure::{Strategy, Structure, StructureError, StructureOptions};
 use crate::tuples::{Lengths, Tuples};
-use crate::ChainModel;
 use fieldmark_core::{Dataset, Gold};
 
 /// The observation that stands for all that were not seen in training.
@@ -36,18 +36,26 @@ pub fn estimate(kind: Generative, mut data: Dataset, smoothing: f64) -> Result<C
     let counts = Counts::new(&data);
     let rows = data.observations.len();
     let log = |count: f64, total: f64, outcomes: usize| {
-        ((count + smoothing) / (total + smoothing * outcomes as f64)).max(f64::MIN_POSITIVE).ln()
+        ((count + smoothing) / (total + smoothing * outcomes as f64))
+            .max(f64::MIN_POSITIVE)
+            .ln()
     };
     let mut weights = Vec::with_capacity(structure.weights());
     for row in 0..rows {
         for label in 0..labels {
-            weights.push(log(counts.emissions[row * labels + label], counts.emitted[label], rows));
+            weights.push(log(
+                counts.emissions[row * labels + label],
+                counts.emitted[label],
+                rows,
+            ));
         }
     }
     let boundary = labels as u32;
     for tuple in structure.tuples().iter() {
         weights.push(match *tuple {
-            [from, to] if from == boundary => log(counts.starts[to as usize], counts.starts.iter().sum(), labels),
+            [from, to] if from == boundary => {
+                log(counts.starts[to as usize], counts.starts.iter().sum(), labels)
+            }
             [_, to] if to == boundary => 0.0,
             [from, to] => {
                 let row = &counts.steps[from as usize * labels..][..labels];
@@ -67,7 +75,10 @@ pub fn estimate(kind: Generative, mut data: Dataset, smoothing: f64) -> Result<C
 fn full_structure(kind: Generative, data: &Dataset) -> Result<Structure, StructureError> {
     let labels = data.labels.len();
     let rows = data.observations.len();
-    if rows.checked_mul(labels).is_none_or(|cells| cells > u32::MAX as usize) {
+    if rows
+        .checked_mul(labels)
+        .is_none_or(|cells| cells > u32::MAX as usize)
+    {
         return Err(TooManyFeatures.into());
     }
     let order = usize::from(kind == Generative::HiddenMarkov);
@@ -80,13 +91,24 @@ fn full_structure(kind: Generative, data: &Dataset) -> Result<Structure, Structu
         ..StructureOptions::default()
     };
     let unary = FeatureTable::build(rows, |_, columns| columns.extend(0..labels as u32))?;
-    let lengths = Lengths { order, lower_orders: true, boundaries: options.boundaries };
+    let lengths = Lengths {
+        order,
+        lower_orders: true,
+        boundaries: options.boundaries,
+    };
     let tuples = match kind {
         Generative::NaiveBayes => Some(Tuples::from_list(labels, 0, [])),
         Generative::HiddenMarkov => Tuples::all(labels, lengths, usize::MAX),
     };
     let tuples = tuples.ok_or(TooManyFeatures)?;
-    Ok(Structure::assemble(options, labels, unary, Vec::new(), FeatureTable::empty(rows), tuples))
+    Ok(Structure::assemble(
+        options,
+        labels,
+        unary,
+        Vec::new(),
+        FeatureTable::empty(rows),
+        tuples,
+    ))
 }
 
 struct Counts {
@@ -137,7 +159,10 @@ impl Counts {
 fn shares(gold: Gold<'_>) -> Vec<(usize, f64)> {
     match gold {
         Gold::Known(label) => vec![(label as usize, 1.0)],
-        Gold::Ambiguous(set) => set.iter().map(|&label| (label as usize, 1.0 / set.len() as f64)).collect(),
+        Gold::Ambiguous(set) => set
+            .iter()
+            .map(|&label| (label as usize, 1.0 / set.len() as f64))
+            .collect(),
         Gold::Unknown => Vec::new(),
     }
 }
@@ -151,8 +176,12 @@ mod tests {
     /// Sequences of (observation, label) with one observation each.
     fn data(sequences: &[&[(u32, u32)]]) -> Dataset {
         let mut builder = DatasetBuilder::new();
-        ["a", "b", "c"].iter().for_each(|name| drop(builder.observations.intern(name)));
-        ["X", "Y"].iter().for_each(|name| drop(builder.labels.intern(name)));
+        ["a", "b", "c"]
+            .iter()
+            .for_each(|name| drop(builder.observations.intern(name)));
+        ["X", "Y"]
+            .iter()
+            .for_each(|name| drop(builder.labels.intern(name)));
         for sequence in sequences {
             for &(observation, label) in *sequence {
                 builder.observe(observation, 1.0);
@@ -217,6 +246,9 @@ mod tests {
         let model = estimate(Generative::NaiveBayes, data(&TRAIN), 0.5).unwrap();
         let unknown = model.observations().get(UNKNOWN);
         assert!(unknown.is_some());
-        assert_eq!(model.find_observation(fieldmark_core::Alphabet::hash("new"), "new"), unknown);
+        assert_eq!(
+            model.find_observation(fieldmark_core::Alphabet::hash("new"), "new"),
+            unknown
+        );
     }
 }

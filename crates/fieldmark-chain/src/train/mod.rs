@@ -5,5 +5,7 @@ mod dense;
 mod general;
 pub mod generative;
 mod objective;
+mod real;
 
-pub use objective::{Arithmetic, ChainObjective, TrainingReal};
+pub use objective::{Arithmetic, ChainObjective};
+pub use real::TrainingReal;

@@ -11,9 +11,10 @@
 //! order of positions, so the result is the same to the last bit for any number of threads.
 
 use super::block::{Block, Part};
+use super::real::TrainingReal;
 use super::{dense, general};
 use crate::structure::Structure;
-use fieldmark_core::kernels::{Dispatch, Kernel, Real, Simd, dispatch};
+use fieldmark_core::kernels::Real;
 use fieldmark_core::optimize::{Objective, StochasticObjective};
 use fieldmark_core::{Dataset, Gold, Instance};
 use rayon::prelude::*;
@@ -59,70 +60,6 @@ impl Places<'_> {
 const GROUP_POSITIONS: usize = 512;
 /// Positions in a batch, for each thread: their rows should stay in the cache.
 const BATCH_POSITIONS: usize = 2048;
-
-/// Float types that training computes in; the optimiser's own vectors are always `f64`.
-pub trait TrainingReal: Real + Dispatch {
-    #[doc(hidden)]
-    fn with_weights<R>(x: &[f64], scratch: &mut Vec<Self>, run: impl FnOnce(&[Self]) -> R) -> R;
-    #[doc(hidden)]
-    fn with_gradient<R>(
-        gradient: &mut [f64],
-        scratch: &mut Vec<Self>,
-        run: impl FnOnce(&mut [Self]) -> R,
-    ) -> R;
-    /// Runs the kernel. Here and not in a generic function, so that it is compiled once, in this crate.
-    #[doc(hidden)]
-    fn run_group(kernel: GroupKernel<'_, '_, Self>);
-    /// Runs the kernel.
-    #[doc(hidden)]
-    fn run_scatter(kernel: ScatterKernel<'_, '_, '_, Self>);
-}
-
-impl TrainingReal for f64 {
-    fn with_weights<R>(x: &[f64], _: &mut Vec<f64>, run: impl FnOnce(&[f64]) -> R) -> R {
-        run(x)
-    }
-    fn with_gradient<R>(gradient: &mut [f64], _: &mut Vec<f64>, run: impl FnOnce(&mut [f64]) -> R) -> R {
-        run(gradient)
-    }
-    #[inline(never)]
-    fn run_group(kernel: GroupKernel<'_, '_, f64>) {
-        dispatch(kernel);
-    }
-    #[inline(never)]
-    fn run_scatter(kernel: ScatterKernel<'_, '_, '_, f64>) {
-        dispatch(kernel);
-    }
-}
-
-impl TrainingReal for f32 {
-    fn with_weights<R>(x: &[f64], scratch: &mut Vec<f32>, run: impl FnOnce(&[f32]) -> R) -> R {
-        scratch.clear();
-        scratch.extend(x.iter().map(|&weight| weight as f32));
-        run(scratch)
-    }
-    fn with_gradient<R>(
-        gradient: &mut [f64],
-        scratch: &mut Vec<f32>,
-        run: impl FnOnce(&mut [f32]) -> R,
-    ) -> R {
-        scratch.clear();
-        scratch.resize(gradient.len(), 0.0);
-        let result = run(scratch);
-        for (to, &from) in gradient.iter_mut().zip(scratch.iter()) {
-            *to += f64::from(from);
-        }
-        result
-    }
-    #[inline(never)]
-    fn run_group(kernel: GroupKernel<'_, '_, f32>) {
-        dispatch(kernel);
-    }
-    #[inline(never)]
-    fn run_scatter(kernel: ScatterKernel<'_, '_, '_, f32>) {
-        dispatch(kernel);
-    }
-}
 
 /// The loss of a data set under a chain model.
 ///
@@ -519,15 +456,7 @@ impl<T: TrainingReal> Field<'_, T> {
                 .lock()
                 .unwrap_or_else(|poisoned| poisoned.into_inner());
             group.sums.clear(self);
-            T::run_group(GroupKernel {
-                field: self,
-                weights,
-                group,
-                rows,
-                pair_rows,
-                worker: &mut worker,
-                instances,
-            });
+            self.run_group(group, rows, pair_rows, &mut worker, weights, instances);
         };
         if self.threads == 1 {
             tasks.into_iter().for_each(run);
@@ -559,16 +488,19 @@ impl<T: TrainingReal> Field<'_, T> {
             .map(|(index, part)| (index, part, pairs.next()))
             .collect();
         let run = |(index, mut part, mut pair_part): (usize, Part<'_, T>, Option<Part<'_, T>>)| {
-            T::run_scatter(ScatterKernel {
-                field: self,
-                index,
-                part: &mut part,
-                pair_part: pair_part.as_mut(),
-                places: places.clone(),
-                rows,
-                pair_rows,
-                instances,
-            });
+            let mut first = 0;
+            for place in places.clone() {
+                let positions = self.data.instance(instances.get(place)).positions();
+                let length = positions.len();
+                let own = &rows[first * self.stride..(first + length) * self.stride];
+                self.unary
+                    .scatter(Some(index), &mut part, positions.clone(), own, self.stride);
+                if let (Some(block), Some(part)) = (&self.pair, &mut pair_part) {
+                    let own = &pair_rows[first * self.pair_stride..(first + length) * self.pair_stride];
+                    block.scatter(Some(index), part, positions, own, self.pair_stride);
+                }
+                first += length;
+            }
         };
         if self.threads == 1 {
             parts.into_iter().for_each(run);
@@ -618,62 +550,42 @@ impl<T: TrainingReal> Field<'_, T> {
     }
 }
 
-/// Scores, forward–backward and differences of marginals for one group.
-pub struct GroupKernel<'k, 'f, T> {
-    field: &'k Field<'f, T>,
-    weights: &'k [T],
-    group: &'k mut Group<T>,
-    rows: &'k mut [T],
-    pair_rows: &'k mut [T],
-    worker: &'k mut Worker<T>,
-    instances: Places<'k>,
-}
-
-impl<T: TrainingReal> Kernel<T> for GroupKernel<'_, '_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<S: Simd<T>>(self, simd: S) {
-        let Self {
-            field,
-            weights,
-            group,
-            rows,
-            pair_rows,
-            worker,
-            instances,
-        } = self;
+impl<T: TrainingReal> Field<'_, T> {
+    /// Scores, forward–backward and differences of marginals for one group.
+    fn run_group(
+        &self,
+        group: &mut Group<T>,
+        rows: &mut [T],
+        pair_rows: &mut [T],
+        worker: &mut Worker<T>,
+        weights: &[T],
+        instances: Places<'_>,
+    ) {
         let sums = &mut group.sums;
         let mut first = 0;
         for place in group.places.clone() {
-            let instance = field.data.instance(instances.get(place));
+            let instance = self.data.instance(instances.get(place));
             let length = instance.len();
-            let rows = &mut rows[first * field.stride..(first + length) * field.stride];
-            let pair_rows = &mut pair_rows[first * field.pair_stride..(first + length) * field.pair_stride];
+            let rows = &mut rows[first * self.stride..(first + length) * self.stride];
+            let pair_rows = &mut pair_rows[first * self.pair_stride..(first + length) * self.pair_stride];
             first += length;
-            field
-                .unary
-                .score(simd, weights, instance.positions(), &field.bias, rows);
-            sums.loss += if field.is_dense() {
-                field.dense_sequence(simd, instance, rows, worker, sums)
+            self.unary.score(weights, instance.positions(), &self.bias, rows);
+            sums.loss += if self.is_dense() {
+                self.dense_sequence(instance, rows, worker, sums)
             } else {
-                field.general_sequence(simd, instance, weights, rows, pair_rows, worker, sums)
+                self.general_sequence(instance, weights, rows, pair_rows, worker, sums)
             };
             if !sums.labels.is_empty() {
-                for row in rows.chunks_exact(field.stride) {
+                for row in rows.chunks_exact(self.stride) {
                     sums.labels.iter_mut().zip(row).for_each(|(sum, &d)| *sum += d);
                 }
             }
         }
     }
-}
 
-impl<T: TrainingReal> Field<'_, T> {
     /// Turns the scores of a sequence into differences of marginals; returns its loss.
-    #[inline(always)]
-    fn dense_sequence<S: Simd<T>>(
+    fn dense_sequence(
         &self,
-        simd: S,
         instance: Instance<'_>,
         rows: &mut [T],
         worker: &mut Worker<T>,
@@ -682,10 +594,9 @@ impl<T: TrainingReal> Field<'_, T> {
         let stride = self.stride;
         let length = instance.len();
         let gold = self.subtract_gold_path(instance, rows, sums);
-        let (maxima, spread) = dense::exponentiate(simd, stride, rows, &mut worker.dense.psi);
+        let (maxima, spread) = dense::exponentiate(stride, rows, &mut worker.dense.psi);
         if !self.chain.is_safe(spread) {
             return self.general_passes(
-                simd,
                 instance,
                 &mut [],
                 rows,
@@ -697,8 +608,8 @@ impl<T: TrainingReal> Field<'_, T> {
             );
         }
         let log_scale = self.chain.log_scale(length) + maxima;
-        let log_z = log_scale + dense::forward_backward(simd, &self.chain, &mut worker.dense, rows);
-        dense::add_steps(simd, &self.chain, &worker.dense, T::ONE, &mut sums.steps);
+        let log_z = log_scale + dense::forward_backward(&self.chain, &mut worker.dense, rows);
+        dense::add_steps(&self.chain, &worker.dense, T::ONE, &mut sums.steps);
         if self.structure.options().boundaries {
             let last = &rows[(length - 1) * stride..];
             sums.start.iter_mut().zip(&*rows).for_each(|(sum, &p)| *sum += p);
@@ -712,9 +623,8 @@ impl<T: TrainingReal> Field<'_, T> {
             None => {
                 mask(instance, &mut worker.dense.psi, stride);
                 worker.allowed.resize(rows.len(), T::ZERO);
-                let log_z =
-                    dense::forward_backward(simd, &self.chain, &mut worker.dense, &mut worker.allowed);
-                dense::add_steps(simd, &self.chain, &worker.dense, -T::ONE, &mut sums.steps);
+                let log_z = dense::forward_backward(&self.chain, &mut worker.dense, &mut worker.allowed);
+                dense::add_steps(&self.chain, &worker.dense, -T::ONE, &mut sums.steps);
                 if self.structure.options().boundaries {
                     let last = &worker.allowed[(length - 1) * stride..];
                     sums.start
@@ -731,10 +641,8 @@ impl<T: TrainingReal> Field<'_, T> {
     }
 
     /// [`Field::dense_sequence`] for any automaton, and for pair observations.
-    #[inline(always)]
-    fn general_sequence<S: Simd<T>>(
+    fn general_sequence(
         &self,
-        simd: S,
         instance: Instance<'_>,
         weights: &[T],
         rows: &mut [T],
@@ -747,7 +655,6 @@ impl<T: TrainingReal> Field<'_, T> {
             pair_scores.resize(pair_rows.len(), T::ZERO);
             let weights = &weights[self.unary.cells()..];
             pair.score(
-                simd,
                 weights,
                 instance.positions(),
                 &self.no_bias_for_pairs,
@@ -758,14 +665,13 @@ impl<T: TrainingReal> Field<'_, T> {
         }
         let gold = self.subtract_gold_path(instance, rows, sums);
         let gold = gold.map(|score| score + self.gold_pair_score(instance, &pair_scores));
-        let scale = dense::exponentiate(simd, self.stride, rows, &mut worker.dense.psi);
+        let scale = dense::exponentiate(self.stride, rows, &mut worker.dense.psi);
         let scale = if self.arithmetic == Arithmetic::Log {
             (f64::NAN, T::from_f64(f64::NAN))
         } else {
             scale
         };
         let loss = self.general_passes(
-            simd,
             instance,
             &mut pair_scores,
             rows,
@@ -779,10 +685,8 @@ impl<T: TrainingReal> Field<'_, T> {
         loss
     }
 
-    #[inline(always)]
-    fn general_passes<S: Simd<T>>(
+    fn general_passes(
         &self,
-        simd: S,
         instance: Instance<'_>,
         pair_scores: &mut [T],
         rows: &mut [T],
@@ -819,7 +723,6 @@ impl<T: TrainingReal> Field<'_, T> {
         };
         let psi = &mut dense.psi;
         let log_z = general::forward_backward(
-            simd,
             self.structure,
             &self.scores,
             sequence,
@@ -847,7 +750,6 @@ impl<T: TrainingReal> Field<'_, T> {
                     sign: -T::ONE,
                 };
                 let log_z = general::forward_backward(
-                    simd,
                     self.structure,
                     &self.scores,
                     sequence,
@@ -940,50 +842,6 @@ fn mask<T: Real>(instance: Instance<'_>, psi: &mut [T], stride: usize) {
                     *psi = T::ZERO;
                 }
             }
-        }
-    }
-}
-
-/// Adds the differences of marginals to the gradient of one part.
-pub struct ScatterKernel<'k, 'f, 'g, T> {
-    field: &'k Field<'f, T>,
-    index: usize,
-    part: &'k mut Part<'g, T>,
-    pair_part: Option<&'k mut Part<'g, T>>,
-    places: Range<usize>,
-    rows: &'k [T],
-    pair_rows: &'k [T],
-    instances: Places<'k>,
-}
-
-impl<T: TrainingReal> Kernel<T> for ScatterKernel<'_, '_, '_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<S: Simd<T>>(self, simd: S) {
-        let Self {
-            field,
-            index,
-            part,
-            mut pair_part,
-            places,
-            rows,
-            pair_rows,
-            instances,
-        } = self;
-        let mut first = 0;
-        for place in places {
-            let positions = field.data.instance(instances.get(place)).positions();
-            let length = positions.len();
-            let own = &rows[first * field.stride..(first + length) * field.stride];
-            field
-                .unary
-                .scatter(simd, Some(index), part, positions.clone(), own, field.stride);
-            if let (Some(block), Some(part)) = (&field.pair, &mut pair_part) {
-                let own = &pair_rows[first * field.pair_stride..(first + length) * field.pair_stride];
-                block.scatter(simd, Some(index), part, positions, own, field.pair_stride);
-            }
-            first += length;
         }
     }
 }
