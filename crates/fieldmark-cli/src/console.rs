@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use anstream::{AutoStream, ColorChoice};
 use serde::Serialize;
-use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 
 /// When to use colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -49,8 +49,8 @@ impl Console {
     }
 
     /// Standard output, buffered. The caller flushes it, to see errors.
-    pub fn output(&self) -> BufWriter<StdoutLock<'static>> {
-        BufWriter::with_capacity(1 << 16, io::stdout().lock())
+    pub fn output(&self) -> BufWriter<Stdout> {
+        BufWriter::with_capacity(1 << 16, io::stdout())
     }
 
     /// Prints a result.

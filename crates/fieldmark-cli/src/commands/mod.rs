@@ -2,6 +2,7 @@
 
 mod eval;
 mod generate;
+mod tag;
 mod train;
 
 use crate::console::Console;
@@ -11,6 +12,7 @@ use crate::failure::Failure;
 #[derive(Debug, clap::Subcommand)]
 pub enum Command {
     Train(train::Arguments),
+    Tag(tag::Arguments),
     Eval(eval::Arguments),
     Generate(generate::Arguments),
 }
@@ -19,6 +21,7 @@ impl Command {
     pub fn run(self, console: &Console) -> Result<(), Failure> {
         match self {
             Command::Train(arguments) => arguments.run(console),
+            Command::Tag(arguments) => arguments.run(console),
             Command::Eval(arguments) => arguments.run(console),
             Command::Generate(arguments) => arguments.run(console),
         }

@@ -235,16 +235,6 @@ fn read_dev(path: &Path, input: &InputFormat, data: &Dataset, console: &Console)
     if let Some(end) = input.step_observations {
         dev.observe_steps(end);
     }
-    for (label, count) in &unseen.labels {
-        let times = if *count == 1 {
-            "once"
-        } else {
-            &format!("{count} times")
-        };
-        console.warn(&format!(
-            "{}: the label {label} does not occur in the training data ({times})",
-            source.name()
-        ));
-    }
+    super::tag::warn_of_unseen(&unseen, console);
     Ok(dev)
 }
