@@ -1,4 +1,27 @@
 //! From bytes to observations: readers, templates, tokens and renderings.
+//!
+//! # Reading
+//!
+//! A [`Source`] is a file or standard input, plain or compressed; a [`Format`] says how to understand it:
+//! CRFsuite's attribute files, or columns with a CRF++ or Wapiti [`Template`]. There are three ways to read:
+//!
+//! - [`read_training`] makes a data set and numbers every name that it meets,
+//! - [`read_against`] makes a data set with the numbers of a model, and counts what the model does not know,
+//! - a [`Reader`] hands out blocks of whole sequences in order, which its [`Parser`] turns into [`Part`]s on
+//!   any thread: for tagging inputs that do not fit in memory.
+//!
+//! Results do not depend on threads or on the size of blocks. What cannot be read is a [`ReadError`] with
+//! file, line and column; what can be read but is odd, [`check`](mod@check) reports.
+//!
+//! ```
+//! use fieldmark_text::{Format, Source, Template, read_training};
+//! let template = Template::parse("U00:%x[0,0]\nU01:%x[-1,0]/%x[0,0]\nB\n")?;
+//! let source = Source::text("train.txt", "He PRP B-NP\nreckons VBZ B-VP\n\n. . O\n");
+//! let data = read_training(&source, &Format::columns(template))?;
+//! assert_eq!((data.len(), data.positions()), (2, 3));
+//! assert_eq!(data.observations.name(1), "U01:_B-1/He");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod attributes;
 mod block;
