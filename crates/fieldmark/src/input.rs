@@ -71,7 +71,7 @@ impl InputFormat {
     }
 
     /// As lines of text, for the model file.
-    pub(crate) fn to_text(&self) -> String {
+    pub fn to_text(&self) -> String {
         let mut text = String::new();
         let mut line = |key: &str, value: &str| {
             text.push_str(key);
@@ -108,7 +108,7 @@ impl InputFormat {
     }
 
     /// The opposite of [`InputFormat::to_text`]; the line that is wrong otherwise.
-    pub(crate) fn from_text(text: &str) -> Result<Self, String> {
+    pub fn from_text(text: &str) -> Result<Self, String> {
         let mut input = Self::default();
         for line in text.lines() {
             let wrong = || format!("the line {line:?}");

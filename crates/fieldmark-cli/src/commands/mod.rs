@@ -1,7 +1,10 @@
 //! The commands, one file each.
 
+mod check;
 mod eval;
 mod generate;
+mod inspect;
+mod quickstart;
 mod tag;
 mod train;
 
@@ -11,18 +14,24 @@ use crate::failure::Failure;
 /// What to do.
 #[derive(Debug, clap::Subcommand)]
 pub enum Command {
-    Train(train::Arguments),
+    Quickstart(quickstart::Arguments),
+    Train(Box<train::Arguments>),
     Tag(tag::Arguments),
     Eval(eval::Arguments),
+    Check(check::Arguments),
+    Inspect(inspect::Arguments),
     Generate(generate::Arguments),
 }
 
 impl Command {
     pub fn run(self, console: &Console) -> Result<(), Failure> {
         match self {
+            Command::Quickstart(arguments) => arguments.run(console),
             Command::Train(arguments) => arguments.run(console),
             Command::Tag(arguments) => arguments.run(console),
             Command::Eval(arguments) => arguments.run(console),
+            Command::Check(arguments) => arguments.run(console),
+            Command::Inspect(arguments) => arguments.run(console),
             Command::Generate(arguments) => arguments.run(console),
         }
     }

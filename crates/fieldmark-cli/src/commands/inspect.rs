@@ -1,0 +1,201 @@
+//! `fieldmark inspect`: what a model knows, why it decides as it does, and its weights as text.
+
+use crate::console::Console;
+use crate::failure::Failure;
+use crate::memory;
+use fieldmark::chain::ChainModel;
+use fieldmark::chain::inference::{Constraints, Space};
+use fieldmark::text::{Part, Source};
+use fieldmark::{Error, InputFormat, InputKind, Model};
+use serde::Serialize;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Read a model: labels, transitions, strongest features, decisions
+///
+/// Shows what a model file holds. --explain says for each position of the sequences in a file which features
+/// drove the label, and what the runner-up was. --dump prints every weight as text in a stable order, and
+/// --load makes the same model of it again, equal in every bit.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub struct Arguments {
+    /// Model file
+    #[arg(value_name = "MODEL")]
+    model: PathBuf,
+
+    /// Features to show of each sign for each label, or reasons for each position
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    top: usize,
+
+    /// Explain the labels that the model gives to the sequences in this file
+    #[arg(long, value_name = "DATA", conflicts_with_all = ["dump", "load"])]
+    explain: Option<PathBuf>,
+
+    /// Explain only the sequence with this line of DATA
+    #[arg(long, value_name = "N", requires = "explain")]
+    line: Option<u64>,
+
+    /// Print every weight as text
+    #[arg(long, conflicts_with_all = ["load", "json"])]
+    dump: bool,
+
+    /// Make MODEL of a text that --dump printed; `-` is standard input
+    #[arg(long, value_name = "TEXT", conflicts_with = "json")]
+    load: Option<PathBuf>,
+
+    /// Print JSON: one object, or one for each sequence explained
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  fieldmark inspect --top 5 chunker.fmk
+  fieldmark inspect --explain test.txt --line 12 chunker.fmk
+  fieldmark inspect --dump chunker.fmk > chunker.weights
+  fieldmark inspect --load chunker.weights copy.fmk";
+
+impl Arguments {
+    pub fn run(self, console: &Console) -> Result<(), Failure> {
+        if let Some(dump) = &self.load {
+            return load(dump, &self.model, console);
+        }
+        let model = Model::open(&self.model)?;
+        if self.dump {
+            let mut output = console.output();
+            model.chain.dump(&mut output)?;
+            write!(output, "{}", input_lines(&model.input))?;
+            return Ok(output.flush()?);
+        }
+        match &self.explain {
+            Some(data) => self.explain(&model, data, console),
+            None => self.overview(&model, console),
+        }
+    }
+
+    fn overview(&self, model: &Model, console: &Console) -> Result<(), Failure> {
+        let inspection = model.chain.inspect(self.top);
+        let file_bytes = std::fs::metadata(&self.model).map_or(0, |file| file.len());
+        let format = match &model.input.kind {
+            InputKind::Attributes => "crfsuite",
+            InputKind::Columns { template: None } => "columns",
+            InputKind::Columns { template: Some(_) } => "columns with a template",
+        };
+        if self.json {
+            #[derive(Serialize)]
+            struct Overview<T> {
+                file_bytes: u64,
+                input: &'static str,
+                #[serde(flatten)]
+                inspection: T,
+            }
+            return console.print_json(&Overview {
+                file_bytes,
+                input: format,
+                inspection,
+            });
+        }
+        let name = self.model.display();
+        console.print(&format!(
+            "{name}: {}, reads {format}\n\n{inspection}",
+            memory::shown(file_bytes)
+        ))
+    }
+
+    fn explain(&self, model: &Model, data: &Path, console: &Console) -> Result<(), Failure> {
+        let mut output = console.output();
+        let mut failed = None;
+        let mut any = false;
+        let done = model.for_each_block::<f64, _>(
+            &Source::from_argument(data),
+            Space::default(),
+            |_, part| self.explain_part(&model.chain, part),
+            |text: String| {
+                any |= !text.is_empty();
+                output.write_all(text.as_bytes()).map_err(|error| {
+                    failed = Some(error);
+                    Error::Option("the output was closed".into())
+                })
+            },
+        );
+        if let Some(error) = failed {
+            return Err(error.into());
+        }
+        output.flush()?;
+        done?;
+        match self.line {
+            Some(line) if !any => Err(Failure::user(format_args!(
+                "{}:{line}: no sequence has this line",
+                data.display()
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    fn explain_part(&self, chain: &ChainModel, part: &Part) -> Result<String, Error> {
+        let mut text = String::new();
+        for instance in part.data.instances() {
+            let positions = instance.positions();
+            let first = part.line_number(positions.start);
+            let last = part.line_number(positions.end - 1);
+            if self.line.is_some_and(|line| !(first..=last).contains(&line)) {
+                continue;
+            }
+            let explanation = chain.explain(instance, &Constraints::none(), self.top)?;
+            let explanation = explanation.with_tokens(positions.map(|position| token(part.line(position))));
+            if self.json {
+                let json = serde_json::json!({ "line": first, "decisions": explanation.decisions });
+                text += &format!("{json}\n");
+            } else {
+                text += &format!("sequence in lines {first} to {last}\n\n{explanation}\n");
+            }
+        }
+        Ok(text)
+    }
+}
+
+/// What stands for a line: its first column, or for attribute files its first attribute.
+fn token(line: &str) -> &str {
+    let mut fields = line.split(if line.contains('\t') { '\t' } else { ' ' });
+    fields.next().unwrap_or_default()
+}
+
+/// How the model's input is read, as the last lines of a dump.
+fn input_lines(input: &InputFormat) -> String {
+    input
+        .to_text()
+        .lines()
+        .map(|line| format!("input\t{line}\n"))
+        .collect()
+}
+
+fn load(dump: &Path, model: &Path, console: &Console) -> Result<(), Failure> {
+    let name = dump.display();
+    let text = if dump == Path::new("-") {
+        std::io::read_to_string(std::io::stdin())
+    } else {
+        std::fs::read_to_string(dump)
+    };
+    let text = text.map_err(|error| Failure::user(format_args!("{name}: cannot read: {error}")))?;
+    // The weights end with a line of their own, and how the input is read follows.
+    let end = text.find("\nend\n").map_or(text.len(), |at| at + "\nend\n".len());
+    let (weights, input) = text.split_at(end);
+    let chain = ChainModel::from_dump(weights.as_bytes())
+        .map_err(|error| Failure::user(format_args!("{name}: {error}")))?;
+    let mut settings = String::new();
+    for (index, line) in input.lines().enumerate() {
+        let Some(setting) = line.strip_prefix("input\t") else {
+            let number = weights.lines().count() + index + 1;
+            return Err(Failure::user(format_args!(
+                "{name}: line {number}: found {line:?}; expected a line that begins with `input`"
+            )));
+        };
+        settings += setting;
+        settings.push('\n');
+    }
+    let input = InputFormat::from_text(&settings)
+        .map_err(|found| Failure::user(format_args!("{name}: cannot understand {found} after `input`")))?;
+    Model { chain, input }.save(model)?;
+    console.note(&format!("wrote {}", model.display()));
+    Ok(())
+}
