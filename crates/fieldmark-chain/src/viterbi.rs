@@ -119,3 +119,59 @@ impl<T: Real> Kernel<T> for Best<'_, T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Automaton;
+    use crate::inference::{ArcScores, Constraints, Lattice, Space, Worker};
+
+    /// Numbers that repeat so often that ties happen.
+    fn numbers(count: usize, seed: u64) -> Vec<f64> {
+        let mut state = seed;
+        (0..count)
+            .map(|_| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                ((state >> 33) % 16) as f64 / 4.0
+            })
+            .collect()
+    }
+
+    #[test]
+    fn finds_a_sequence_as_good_as_the_general_algorithm() {
+        for labels in [1, 2, 3, 4, 5, 9, 22, 40] {
+            let automaton = Automaton::complete(labels);
+            for length in [1, 2, 7] {
+                let seed = (labels * 100 + length) as u64;
+                let arcs = numbers(labels * labels, seed);
+                let (start, end) = (numbers(labels, seed + 1), numbers(labels, seed + 2));
+                let nodes = numbers(labels * length, seed + 3);
+                let lattice = Lattice {
+                    automaton: &automaton,
+                    length,
+                    nodes: &nodes,
+                    arcs: ArcScores::Static(&arcs),
+                    start: &start,
+                    end: &end,
+                };
+                let mut worker = Worker::new(Space::Linear);
+                let mut inference = worker.load(&lattice, &Constraints::none()).unwrap();
+                let expected = inference.viterbi().unwrap();
+                let mut tables = Tables::new(labels, &arcs, &start, &end);
+                let found = tables.best(&nodes);
+                let score: f64 = found
+                    .iter()
+                    .enumerate()
+                    .map(|(t, &label)| {
+                        let label = label as usize;
+                        let step = if t == 0 { start[label] } else { arcs[label * labels + found[t - 1] as usize] };
+                        let last = if t + 1 == length { end[label] } else { 0.0 };
+                        nodes[t * labels + label] + step + last
+                    })
+                    .sum();
+                assert_eq!(found.len(), length);
+                assert!((score - expected.score).abs() < 1e-9, "{score} {}", expected.score);
+            }
+        }
+    }
+}

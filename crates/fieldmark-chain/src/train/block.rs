@@ -448,32 +448,29 @@ impl<C: Column> Block<C> {
         rows: &[T],
     ) {
         let part = self.part_range(part);
-        let full = self.width / T::LANES;
+        // All vectors but the last are whole.
+        let (head, tail) = ((N - 1) * T::LANES, self.width - (N - 1) * T::LANES);
         for (position, row) in positions.zip(rows.chunks_exact(N * T::LANES)) {
             let range = self.dense.range(position, self.parts, part.clone());
             let vectors: [S::V; N] = load_vectors(simd, row);
-            let tail = &row[full * T::LANES..self.width];
-            for entry in range {
-                let cell = self.dense.cells[entry] as usize - target.dense_start;
+            let rest = &row[head..head + tail];
+            let values = self.dense.values.get(range.clone());
+            for (index, &cell) in self.dense.cells[range].iter().enumerate() {
+                let cell = cell as usize - target.dense_start;
                 let cells = &mut target.dense[cell..cell + self.width];
-                let (whole, rest) = cells.split_at_mut(full * T::LANES);
-                if self.dense.values.is_empty() {
-                    for (v, cells) in whole.chunks_exact_mut(T::LANES).enumerate() {
-                        simd.store(simd.add(simd.load(cells), vectors[v % N]), cells);
-                    }
-                    for (cell, &add) in rest.iter_mut().zip(tail) {
-                        *cell += add;
-                    }
+                let value = values.map(|values| T::from_f32(values[index]));
+                let factor = simd.splat(value.unwrap_or(T::ONE));
+                for v in 0..N - 1 {
+                    let cells = &mut cells[v * T::LANES..][..T::LANES];
+                    simd.store(simd.mul_add(factor, vectors[v], simd.load(cells)), cells);
+                }
+                let cells = &mut cells[head..head + tail];
+                if tail == T::LANES {
+                    simd.store(simd.mul_add(factor, vectors[N - 1], simd.load(cells)), cells);
                 } else {
-                    let value = T::from_f32(self.dense.values[entry]);
-                    for (v, cells) in whole.chunks_exact_mut(T::LANES).enumerate() {
-                        simd.store(
-                            simd.mul_add(simd.splat(value), vectors[v % N], simd.load(cells)),
-                            cells,
-                        );
-                    }
-                    for (cell, &add) in rest.iter_mut().zip(tail) {
-                        *cell += value * add;
+                    let factor = value.unwrap_or(T::ONE);
+                    for (cell, &add) in cells.iter_mut().zip(rest) {
+                        *cell += factor * add;
                     }
                 }
             }
@@ -538,6 +535,54 @@ impl<C: Column> Block<C> {
             for ((&cell, &column), &value) in cells.iter().zip(columns).zip(&self.sparse.values[range]) {
                 target.sparse[cell as usize - target.sparse_start] +=
                     T::from_f32(value) * row[column.index()];
+            }
+        }
+    }
+
+    /// Calls `visit` with the cell of every feature that a column has at a position, and the observation's
+    /// value. Cells of dense rows may be holes.
+    #[inline(always)]
+    pub(crate) fn for_each_feature(&self, position: usize, column: usize, mut visit: impl FnMut(usize, f32)) {
+        let value = |values: &[f32], entry: usize| values.get(entry).copied().unwrap_or(1.0);
+        for entry in self.dense.range(position, self.parts, 0..self.parts) {
+            let cell = self.dense.cells[entry] as usize + column;
+            visit(cell, value(&self.dense.values, entry));
+        }
+        for entry in self.sparse.range(position, self.parts, 0..self.parts) {
+            if self.sparse_columns[entry].index() == column {
+                visit(self.sparse.cells[entry] as usize, value(&self.sparse.values, entry));
+            }
+        }
+    }
+
+    /// Calls `visit` with the cells of the observations at a position, holes included.
+    pub(crate) fn for_each_cells(&self, position: usize, mut visit: impl FnMut(Range<usize>)) {
+        for &cell in &self.dense.cells[self.dense.range(position, self.parts, 0..self.parts)] {
+            visit(cell as usize..cell as usize + self.width);
+        }
+        for &cell in &self.sparse.cells[self.sparse.range(position, self.parts, 0..self.parts)] {
+            visit(cell as usize..cell as usize + 1);
+        }
+    }
+
+    /// For each dense row the place of its first hole among [`Block::holes`], and the end of the last.
+    pub(crate) fn hole_starts(&self) -> Vec<u32> {
+        let rows = self.dense_cells / self.width.max(1);
+        let starts = (0..=rows).map(|row| self.holes.partition_point(|&hole| (hole as usize) < row * self.width));
+        starts.map(|start| start as u32).collect()
+    }
+
+    /// Sets the holes in the dense rows of some positions to zero. `starts` are the [`Block::hole_starts`].
+    pub(crate) fn clear_holes<T: Real>(&self, starts: &[u32], positions: Range<usize>, cells: &mut [T]) {
+        if self.holes.is_empty() {
+            return;
+        }
+        let base = positions.start * self.parts..positions.end * self.parts;
+        let entries = self.dense.offsets[base.start] as usize..self.dense.offsets[base.end] as usize;
+        for &cell in &self.dense.cells[entries] {
+            let row = cell as usize / self.width;
+            for &hole in &self.holes[starts[row] as usize..starts[row + 1] as usize] {
+                cells[hole as usize] = T::ZERO;
             }
         }
     }

@@ -1,0 +1,157 @@
+//! Training from start to finish on the sample corpus.
+
+use fieldmark::core::optimize::LbfgsOptions;
+use fieldmark::core::{Dataset, DatasetBuilder, Gold, Scheme};
+use fieldmark::text::{surface, tokens};
+use fieldmark::{
+    Algorithm, CheckpointOptions, Flow, InputFormat, Interval, Model, Observer, Progress, Stop, TrainOptions,
+    Trained, sample, train,
+};
+
+/// The sentences of a side of the sample, read with the names of `known` or with new ones.
+fn data(text: &str, known: Option<&Dataset>) -> Dataset {
+    let mut builder = match known {
+        Some(known) => DatasetBuilder::with_alphabets(known.labels.clone(), known.observations.clone()),
+        None => DatasetBuilder::new(),
+    };
+    for sentence in sample::parse(text).unwrap() {
+        let tokens = tokens::tokenize(&sentence.text);
+        let words: Vec<&str> = tokens.iter().map(|token| token.text(&sentence.text)).collect();
+        let spans = sentence.align(&tokens).unwrap();
+        let labels = Scheme::Iob2.labels_of(&spans, tokens.len()).unwrap();
+        for (t, label) in labels.iter().enumerate() {
+            surface::observe(&words, t, &mut |name| {
+                let id = match known {
+                    Some(known) => known.observations.get(name),
+                    None => Some(builder.observations.intern(name)),
+                };
+                if let Some(id) = id {
+                    builder.observe(id, 1.0);
+                }
+            });
+            let label = builder.labels.intern(label);
+            builder.end_position(Gold::Known(label)).unwrap();
+        }
+        builder.end_instance().unwrap();
+    }
+    builder.finish()
+}
+
+fn options(max_iterations: u64) -> TrainOptions {
+    let lbfgs = LbfgsOptions { max_iterations: Some(max_iterations), ..LbfgsOptions::default() };
+    TrainOptions { algorithm: Algorithm::Lbfgs(lbfgs), ..TrainOptions::default() }
+}
+
+fn bits(trained: &Trained) -> Vec<u64> {
+    trained.model.weights().iter().map(|weight| weight.to_bits()).collect()
+}
+
+/// Stops after some iterations.
+struct StopAfter(u64);
+
+impl Observer for StopAfter {
+    fn iteration(&mut self, progress: &Progress) -> Flow {
+        if progress.iteration.iteration >= self.0 { Flow::Stop } else { Flow::Continue }
+    }
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_weights() {
+    let weights: Vec<Vec<u64>> = [1, 2, 7]
+        .into_iter()
+        .map(|threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| bits(&train(data(sample::TRAIN, None), None, None, &options(8), &mut ()).unwrap()))
+        })
+        .collect();
+    assert!(weights[0] == weights[1] && weights[0] == weights[2]);
+}
+
+#[test]
+fn a_run_that_was_stopped_and_resumed_ends_like_one_that_was_not() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("run.checkpoint");
+    let checkpoint = |resume| CheckpointOptions { path: path.clone(), every: Interval::Iterations(3), resume };
+    let train_data = data(sample::TRAIN, None);
+    let dev = data(sample::TEST, Some(&train_data));
+    let whole = train(train_data.clone(), Some(&dev), None, &options(12), &mut ()).unwrap();
+
+    let mut first = options(12);
+    first.checkpoint = Some(checkpoint(false));
+    let stopped = train(train_data.clone(), Some(&dev), None, &first, &mut StopAfter(5)).unwrap();
+    assert_eq!(stopped.stop, Stop::Asked);
+    let mut second = options(12);
+    second.checkpoint = Some(checkpoint(true));
+    let resumed = train(train_data.clone(), Some(&dev), None, &second, &mut ()).unwrap();
+    assert_eq!(bits(&resumed), bits(&whole));
+    assert_eq!(resumed.iterations.len(), 12);
+    assert_eq!(resumed.best, whole.best);
+
+    let mut other = options(12);
+    other.checkpoint = Some(checkpoint(true));
+    other.structure.order = 2;
+    let error = train(train_data, Some(&dev), None, &other, &mut ()).unwrap_err();
+    assert!(error.to_string().contains("another run"), "{error}");
+}
+
+#[test]
+fn patience_keeps_the_best_weights() {
+    let train_data = data(sample::TRAIN, None);
+    let dev = data(sample::TEST, Some(&train_data));
+    let mut impatient = options(200);
+    impatient.patience = Some(3);
+    let trained = train(train_data.clone(), Some(&dev), None, &impatient, &mut ()).unwrap();
+    let best = trained.best.unwrap();
+    let score = |progress: &Progress| progress.dev.unwrap();
+    let top = trained.iterations.iter().map(score).fold(0.0, f64::max);
+    assert_eq!(trained.iterations.iter().position(|p| score(p) == top), Some(best as usize - 1));
+    if trained.stop == Stop::Patience {
+        assert_eq!(trained.iterations.len() as u64, best + 3);
+    }
+    let exactly = train(train_data, None, None, &options(best), &mut ()).unwrap();
+    assert_eq!(bits(&trained), bits(&exactly));
+}
+
+#[test]
+fn a_warm_start_is_where_the_other_model_ended() {
+    let train_data = data(sample::TRAIN, None);
+    let cold = train(train_data.clone(), None, None, &options(30), &mut ()).unwrap();
+    let warm = train(train_data, None, Some(&cold.model), &options(1), &mut ()).unwrap();
+    let last = cold.iterations.last().unwrap().iteration.loss;
+    assert!(warm.iterations[0].iteration.loss <= last, "{} > {last}", warm.iterations[0].iteration.loss);
+}
+
+#[test]
+fn a_saved_model_tags_like_the_one_in_memory() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("model.fmk");
+    let train_data = data(sample::TRAIN, None);
+    let test = data(sample::TEST, Some(&train_data));
+    for order in 0..=3 {
+        let mut options = options(10);
+        options.structure.order = order;
+        options.structure.boundaries = order % 2 == 1;
+        let trained = train(train_data.clone(), None, None, &options, &mut ()).unwrap();
+        let model = Model { chain: trained.model, input: InputFormat::attributes() };
+        model.save(&path).unwrap();
+        let opened = Model::open(&path).unwrap();
+        assert_eq!(opened.input, model.input);
+        assert_eq!(opened.chain.weights(), model.chain.weights());
+        // The data are numbered by training; observations without weight are not in the model.
+        let numbers: Vec<Option<u32>> =
+            test.observations.iter().map(|name| opened.chain.observations().get(name)).collect();
+        let mut builder = DatasetBuilder::new();
+        for position in test.instance(0).positions() {
+            for (id, value) in test.unary.iter(position) {
+                if let Some(id) = numbers[id as usize] {
+                    builder.observe(id, value);
+                }
+            }
+            builder.end_position(Gold::Unknown).unwrap();
+        }
+        let first = builder.finish();
+        let (mut one, mut other) = (model.chain.tagger(), opened.chain.tagger());
+        let labels = one.tag(first.instance(0)).unwrap();
+        assert_eq!(labels, other.tag(first.instance(0)).unwrap());
+    }
+}
