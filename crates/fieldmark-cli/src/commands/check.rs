@@ -63,7 +63,7 @@ const EXAMPLES: &str = "\
 Examples:
   fieldmark check train.txt
   fieldmark check --template template.txt train.txt --test test.txt
-  fieldmark check --fail --json train.crfsuite | jq .rare_labels";
+  fieldmark check --json train.crfsuite";
 
 impl Arguments {
     pub fn run(self, console: &Console) -> Result<(), Failure> {

@@ -58,7 +58,7 @@ Examples:
   fieldmark eval tagged.txt
   fieldmark tag --model chunker.fmk test.txt | fieldmark eval
   fieldmark eval --strict iob2 tagged.txt
-  fieldmark eval --json tagged.txt | jq .spans.total.f1";
+  fieldmark eval --json tagged.txt";
 
 /// The schemes by the names that they have in options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

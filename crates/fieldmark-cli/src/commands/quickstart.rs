@@ -43,7 +43,7 @@ const DEFAULT_PAGE: &str = "quickstart.html";
 const EXAMPLES: &str = "\
 Examples:
   fieldmark quickstart
-  fieldmark quickstart --html /tmp/notes.html
+  fieldmark quickstart --html note.html
   fieldmark quickstart --files sample";
 
 /// Enough for this sample; a model on more data wants less.

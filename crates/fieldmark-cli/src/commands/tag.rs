@@ -90,7 +90,7 @@ Examples:
       fieldmark tag --model ner.fmk --rule 'at-most 1 PER; LOC implies PER' test.txt
 
   Some labels are known (`?` is open, `A|B` is A or B):
-      printf 'Rex\\tB-PER\\nsleeps\\t?\\n' | fieldmark tag --model ner.fmk --fix-labels";
+      fieldmark tag --model ner.fmk --fix-labels partly.txt";
 
 impl Arguments {
     pub fn run(self, console: &Console) -> Result<(), Failure> {

@@ -1,0 +1,71 @@
+//! The commands in the README and in the help do what they say: each of them is run.
+#![cfg(unix)]
+
+mod common;
+use common::Place;
+use std::process::Command;
+
+/// Runs shell commands in order, with the program on the path.
+fn run_all(place: &Place, commands: &[String]) {
+    let program = assert_cmd::cargo::cargo_bin!("fieldmark");
+    let path = format!(
+        "{}:{}",
+        program.parent().unwrap().display(),
+        std::env::var("PATH").unwrap()
+    );
+    for command in commands {
+        let done = Command::new("sh")
+            .args(["-ec", command])
+            .env("PATH", &path)
+            .current_dir(place.root())
+            .output()
+            .unwrap();
+        let errors = String::from_utf8_lossy(&done.stderr);
+        assert!(
+            done.status.success() && !errors.contains("error:"),
+            "{command}\n{errors}"
+        );
+    }
+}
+
+#[test]
+fn commands_of_the_readme() {
+    let readme = include_str!("../../../README.md");
+    let blocks = readme
+        .split("```sh\n")
+        .skip(1)
+        .map(|block| block.split("```").next().unwrap());
+    let commands: Vec<String> = blocks
+        .flat_map(|block| block.lines().map(str::to_owned))
+        .collect();
+    assert!(commands.len() > 10);
+    run_all(&Place::new(), &commands);
+    // Set-up must stay two commands.
+    assert!(
+        readme.contains("\ncargo run --release -- quickstart\n") && readme.contains("\n./scripts/test.sh\n")
+    );
+}
+
+#[test]
+fn examples_of_the_help() {
+    for command in ["", "quickstart", "train", "tag", "eval", "check", "inspect"] {
+        let place = Place::with_data();
+        place.write("dev.txt", place.read("test.txt"));
+        place.write("partly.txt", "Ada Aa B-PER\nsleeps a ?\nhere a O|B-LOC\n");
+        for model in ["chunker.fmk", "ner.fmk"] {
+            place.run(&format!(
+                "train --template template.txt --model {model} train.txt"
+            ));
+        }
+        place.write("tagged.txt", place.run("tag --model ner.fmk test.txt"));
+        let help = place.run(&format!("{command} --help"));
+        let examples = help.split("Examples:\n").nth(1).unwrap().replace("\\\n", " ");
+        let lines = examples.lines().map(str::trim);
+        let commands: Vec<String> = lines
+            .filter(|line| line.starts_with("fieldmark "))
+            .map(str::to_owned)
+            .collect();
+        assert!(!commands.is_empty(), "{help}");
+        run_all(&place, &commands);
+    }
+}

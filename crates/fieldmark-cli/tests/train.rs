@@ -1,0 +1,255 @@
+//! `fieldmark train`.
+
+mod common;
+use common::{Place, errors, output};
+use std::process::Stdio;
+use std::time::Duration;
+
+#[test]
+fn progress_goes_to_standard_error_only() {
+    let place = Place::with_data();
+    let assert = place
+        .command("train --template template.txt --model m.fmk train.txt")
+        .assert()
+        .success();
+    let lines = errors(&assert);
+    assert!(lines.contains("6 sequences, 30 tokens, 5 labels"), "{lines}");
+    assert!(
+        lines.contains("gradient norm") && lines.contains("wrote m.fmk"),
+        "{lines}"
+    );
+    assert!(!lines.contains('\x1b'), "no colours outside of a terminal");
+    assert_eq!(output(assert), "");
+    let quiet = place
+        .command("train -q --template template.txt --model m.fmk train.txt")
+        .assert()
+        .success();
+    assert_eq!(errors(&quiet), "");
+}
+
+#[test]
+fn events_are_json() {
+    let place = Place::with_data();
+    let text = place.run("train --json --template template.txt --model m.fmk train.txt --dev test.txt");
+    let events: Vec<serde_json::Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(events[0]["event"], "read");
+    assert_eq!(events[1]["event"], "prepared");
+    assert_eq!(events[2]["event"], "iteration");
+    assert!(events[2]["dev"].as_f64().is_some() && events[2]["loss"].as_f64().is_some());
+    assert_eq!(events.last().unwrap()["event"], "end");
+}
+
+#[test]
+fn every_algorithm_and_order_learns_the_training_data() {
+    let place = Place::with_data();
+    let runs = [
+        "--algorithm lbfgs --c2 0.1",
+        "--algorithm lbfgs --c1 0.05 --c2 0.05",
+        "--algorithm lbfgs --c2 0.1 --precision f32",
+        "--algorithm lbfgs --c2 0.1 --log-space",
+        "--algorithm online-lbfgs --c2 0.1 --batch-size 2 --max-iterations 50",
+        "--order 0 --c2 0.1",
+        "--order 2 --c2 0.1",
+        "--order 3 --c2 0.1 --boundaries --label-bias",
+        "--all-possible-states --all-possible-transitions --c2 0.1",
+        "--step-observations right --c2 0.1",
+        "--min-freq 2 --c2 0.01",
+        "--algorithm naive-bayes --smoothing 0.1",
+        "--algorithm hmm",
+    ];
+    for options in runs {
+        place.run(&format!(
+            "train {options} --template template.txt --model m.fmk train.txt"
+        ));
+        place.write("tagged.txt", place.run("tag --model m.fmk train.txt"));
+        let report: serde_json::Value = serde_json::from_str(&place.run("eval --json tagged.txt")).unwrap();
+        let accuracy = report["accuracy"].as_f64().unwrap();
+        assert!(accuracy > 0.85, "{options}: {accuracy}");
+    }
+}
+
+#[test]
+fn options_without_effect_are_refused() {
+    let place = Place::with_data();
+    let error = place.refuse("train --algorithm hmm --c2 1 --model m.fmk train.txt");
+    assert!(
+        error.contains("--c2 means nothing to --algorithm hmm, whose options are --smoothing"),
+        "{error}"
+    );
+    let error = place.refuse("train --template template.txt --model m.fmk train.crfsuite");
+    assert!(
+        error.contains("crfsuite files hold observations already"),
+        "{error}"
+    );
+    place.refuse("train --patience 3 --model m.fmk train.txt");
+    place.refuse("train --order 4 --model m.fmk train.txt");
+    let error = place.refuse("train --c2 -1 --model m.fmk train.txt");
+    assert!(error.contains("c2"), "{error}");
+    assert!(!place.path("m.fmk").exists());
+}
+
+#[test]
+fn a_template_without_transitions_makes_labels_independent() {
+    let place = Place::with_data();
+    place.write("unigrams.txt", "U00:%x[0,0]\n");
+    let assert = place
+        .command("train --template unigrams.txt --model m.fmk train.txt")
+        .assert()
+        .success();
+    assert!(errors(&assert).contains("order 0"));
+    assert!(place.run("inspect --dump m.fmk").contains("order\t0\n"));
+}
+
+#[test]
+fn partial_labels_are_learned_from() {
+    let place = Place::new();
+    place.write(
+        "train.txt",
+        "Ada B-PER\nLovelace ?\n\nBob B-PER\nsmiled O|I-PER\n\nwe O\nLovelace I-PER\n",
+    );
+    place.run("train --model m.fmk train.txt");
+    let labels = place.run("inspect --dump m.fmk");
+    assert_eq!(
+        labels.lines().filter(|line| line.starts_with("label\t")).count(),
+        3,
+        "{labels}"
+    );
+    place.run("train --labels literal --model m.fmk train.txt");
+    let labels = place.run("inspect --dump m.fmk");
+    assert!(labels.contains("label\tO|I-PER\n"), "{labels}");
+}
+
+#[test]
+fn a_development_set_stops_training() {
+    let place = Place::with_data();
+    let options =
+        "train --template template.txt --c2 0.001 --epsilon 0 --period 0 --dev test.txt --patience 2";
+    let assert = place
+        .command(&format!("{options} --report r.json --model m.fmk train.txt"))
+        .assert()
+        .success();
+    let text = errors(&assert);
+    assert!(text.contains("development score no longer improves"), "{text}");
+    let report: serde_json::Value = serde_json::from_str(&place.read("r.json")).unwrap();
+    let best = report["best_iteration"].as_u64().unwrap();
+    let iterations = report["iterations"].as_array().unwrap();
+    assert_eq!(iterations.len() as u64, best + 2);
+    let dev = |index: u64| iterations[index as usize - 1]["dev"].as_f64().unwrap();
+    assert!((1..=best + 2).all(|index| dev(index) <= dev(best)));
+}
+
+#[test]
+fn a_warm_start_saves_iterations() {
+    let place = Place::with_data();
+    place.train();
+    let losses = |options: &str| {
+        place.run(&format!(
+            "train {options} --template template.txt --report r.json --model n.fmk train.txt"
+        ));
+        let report: serde_json::Value = serde_json::from_str(&place.read("r.json")).unwrap();
+        report["iterations"][0]["loss"].as_f64().unwrap()
+    };
+    assert!(losses("--warm-start model.fmk") < losses(""));
+}
+
+#[test]
+fn compressed_data_and_standard_input() {
+    let place = Place::with_data();
+    place.run("train --model a.fmk train.txt");
+    let mut command = place.command("train --model b.fmk -");
+    command.write_stdin(place.read("train.txt")).assert().success();
+    assert!(place.bytes("a.fmk") == place.bytes("b.fmk"));
+}
+
+/// Killed without warning while it trains, a run that is resumed gives the very same model.
+#[test]
+fn killed_and_resumed_gives_the_same_model() {
+    let place = Place::with_data();
+    // More data, so that there is time to be killed in.
+    place.write("big.txt", place.read("train.txt").repeat(400));
+    let train = "train --template template.txt --c2 0.0001 --epsilon 0 --period 0 --max-iterations 60 --threads 1 \
+                 --checkpoint-every 1 --resume";
+    place.run(&format!("{train} --model whole.fmk big.txt"));
+    assert!(
+        !place.path("whole.fmk.checkpoint").exists(),
+        "removed when training is done"
+    );
+
+    let checkpoint = place.path("cut.fmk.checkpoint");
+    let mut kills = 0;
+    for _ in 0..200 {
+        let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin!("fieldmark"))
+            .args(train.split_whitespace())
+            .args(["--model", "cut.fmk", "big.txt"])
+            .current_dir(place.root())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let before = modified(&checkpoint);
+        // Until there is a newer checkpoint; then some more, to hit any moment of an iteration.
+        while modified(&checkpoint) == before && child.try_wait().unwrap().is_none() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        std::thread::sleep(Duration::from_millis(3 * (kills % 7)));
+        if child.try_wait().unwrap().is_some() {
+            break;
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        kills += 1;
+        if kills == 5 {
+            break;
+        }
+    }
+    assert!(kills > 0, "the run was over before it could be killed");
+    place.run(&format!("{train} --model cut.fmk big.txt"));
+    assert!(place.bytes("whole.fmk") == place.bytes("cut.fmk"));
+}
+
+fn modified(path: &std::path::Path) -> Option<std::time::SystemTime> {
+    std::fs::metadata(path).and_then(|file| file.modified()).ok()
+}
+
+/// Ctrl-C ends the iteration, saves the model, and the run can go on.
+#[cfg(unix)]
+#[test]
+fn interrupted_training_saves_the_model() {
+    let place = Place::with_data();
+    place.write("big.txt", place.read("train.txt").repeat(400));
+    let train = "train --template template.txt --c2 0.0001 --epsilon 0 --period 0 --max-iterations 5000 --threads 1 \
+                 --checkpoint-every 1 --model m.fmk big.txt";
+    let child = std::process::Command::new(assert_cmd::cargo::cargo_bin!("fieldmark"))
+        .args(train.split_whitespace())
+        .current_dir(place.root())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    while !place.path("m.fmk.checkpoint").exists() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let kill = std::process::Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .unwrap();
+    assert!(kill.success());
+    let done = child.wait_with_output().unwrap();
+    let text = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "{text}");
+    assert!(
+        text.contains("stopped on request") && text.contains("--resume"),
+        "{text}"
+    );
+    assert!(place.path("m.fmk.checkpoint").exists());
+    place.run("tag --model m.fmk test.txt");
+}
+
+#[test]
+fn a_checkpoint_of_another_run_is_refused() {
+    let place = Place::with_data();
+    place.write("m.fmk.checkpoint", "not a checkpoint");
+    let error = place.refuse("train --resume --model m.fmk train.txt");
+    assert!(error.contains("m.fmk.checkpoint"), "{error}");
+}
