@@ -1,9 +1,18 @@
-//! How much memory the process used at most.
+//! How much memory there is, and how much the process used, where the system tells.
 
-/// Bytes of memory that were in use at the peak, where the system tells.
+/// Bytes of memory that were in use at the peak.
 pub fn peak() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    kilobytes("/proc/self/status", "VmHWM:")
+}
+
+/// Bytes of memory that are free for programs.
+pub fn available() -> Option<u64> {
+    kilobytes("/proc/meminfo", "MemAvailable:")
+}
+
+fn kilobytes(file: &str, name: &str) -> Option<u64> {
+    let text = std::fs::read_to_string(file).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     let kilobytes: u64 = line.split_whitespace().next()?.parse().ok()?;
     Some(kilobytes * 1024)
 }
@@ -23,6 +32,13 @@ pub fn shown(bytes: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn the_system_tells() {
+        if cfg!(target_os = "linux") {
+            assert!(super::peak().unwrap() > 100_000 && super::available().is_some());
+        }
+    }
+
     #[test]
     fn bytes_for_people() {
         for (bytes, text) in [

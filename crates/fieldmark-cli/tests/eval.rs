@@ -34,13 +34,7 @@ fn begins_with_what_the_script_prints() {
 #[test]
 fn reads_standard_input() {
     let place = Place::new();
-    let piped = output(
-        place
-            .command("eval --conlleval")
-            .write_stdin(TAGGED)
-            .assert()
-            .success(),
-    );
+    let piped = output(place.command("eval --conlleval").input(TAGGED).done().success());
     assert_eq!(piped, SCRIPT);
 }
 

@@ -2,15 +2,14 @@
 #![cfg(unix)]
 
 mod common;
-use common::Place;
+use common::{PROGRAM, Place};
 use std::process::Command;
 
 /// Runs shell commands in order, with the program on the path.
 fn run_all(place: &Place, commands: &[String]) {
-    let program = assert_cmd::cargo::cargo_bin!("fieldmark");
     let path = format!(
         "{}:{}",
-        program.parent().unwrap().display(),
+        std::path::Path::new(PROGRAM).parent().unwrap().display(),
         std::env::var("PATH").unwrap()
     );
     for command in commands {

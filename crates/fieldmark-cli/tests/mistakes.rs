@@ -1,7 +1,7 @@
 //! Broken input and broken surroundings: a sentence and the right exit code, never a crash.
 
 mod common;
-use common::{Place, errors};
+use common::{PROGRAM, Place, errors};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
@@ -159,7 +159,7 @@ fn a_closed_pipe_is_normal() {
         "tag --model model.fmk long.txt",
         "tag --json --marginals --model model.fmk long.txt",
     ] {
-        let mut child = Command::new(assert_cmd::cargo::cargo_bin!("fieldmark"))
+        let mut child = Command::new(PROGRAM)
             .args(arguments.split_whitespace())
             .current_dir(place.root())
             .stdout(Stdio::piped())
@@ -186,9 +186,9 @@ fn usage_mistakes_have_the_exit_code_of_users() {
         "tag --nbest 0 --model m.fmk",
         "eval --strict iob9 x",
     ] {
-        place.command(arguments).assert().code(2);
+        place.command(arguments).done().code(2);
     }
-    place.command("--version").assert().success();
-    let assert = place.command("help train").assert().success();
-    assert_eq!(errors(&assert), "");
+    place.command("--version").done().success();
+    let done = place.command("help train").done().success();
+    assert_eq!(errors(&done), "");
 }

@@ -6,9 +6,9 @@ use common::{Place, errors, output};
 #[test]
 fn trains_scores_tags_and_writes_a_page() {
     let place = Place::new();
-    let assert = place.command("quickstart").assert().success();
-    let notes = errors(&assert);
-    let text = output(assert);
+    let done = place.command("quickstart").done().success();
+    let notes = errors(&done);
+    let text = output(done);
     assert!(text.contains("a demonstration, not a benchmark"), "{text}");
     assert!(text.contains("processed ") && text.contains("FB1:"), "{text}");
     assert!(
@@ -21,13 +21,9 @@ fn trains_scores_tags_and_writes_a_page() {
     );
     let page = place.read("quickstart.html");
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("<mark"));
-    let coloured = place.command("quickstart --color always").assert().success();
+    let coloured = place.command("quickstart --color always").done().success();
     assert!(output(coloured).contains("\x1b["));
-    let plain = place
-        .command("quickstart")
-        .env("NO_COLOR", "1")
-        .assert()
-        .success();
+    let plain = place.command("quickstart").env("NO_COLOR", "1").done().success();
     assert!(!output(plain).contains("\x1b["));
 }
 
@@ -35,8 +31,8 @@ fn trains_scores_tags_and_writes_a_page() {
 fn a_page_that_cannot_be_written_is_no_disaster() {
     let place = Place::new();
     std::fs::create_dir(place.path("quickstart.html")).unwrap();
-    let assert = place.command("quickstart").assert().success();
-    let notes = errors(&assert);
+    let done = place.command("quickstart").done().success();
+    let notes = errors(&done);
     assert!(
         notes.contains("the web page could not be written here") && notes.contains("--html"),
         "{notes}"

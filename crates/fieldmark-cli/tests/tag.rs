@@ -28,8 +28,8 @@ fn labels_may_be_left_out() {
     let piped = output(
         place
             .command("tag --model model.fmk")
-            .write_stdin(bare)
-            .assert()
+            .input(bare)
+            .done()
             .success(),
     );
     assert_eq!(column(&piped, 2), column(&labelled, 3));
@@ -97,8 +97,8 @@ fn spans_have_lines_types_and_text() {
 fn rules_forbidden_pairs_and_fixed_labels() {
     let place = Place::with_data();
     place.train();
-    let mut command = place.command("tag --model model.fmk test.txt");
-    let without = output(command.args(["--rule", "never PER"]).assert().success());
+    let command = place.command("tag --model model.fmk test.txt");
+    let without = output(command.args(["--rule", "never PER"]).done().success());
     assert!(!without.contains("-PER\n"), "{without}");
     let forbidden = place.run("tag --model model.fmk --forbid B-LOC:I-LOC --forbid ^:B-PER test.txt");
     for sequence in forbidden.split("\n\n").filter(|sequence| !sequence.is_empty()) {
@@ -110,8 +110,8 @@ fn rules_forbidden_pairs_and_fixed_labels() {
         );
     }
     let known = "we a B-LOC\nmet a ?\nAda Aa O|I-LOC\n";
-    let mut command = place.command("tag --fix-labels --model model.fmk");
-    let fixed = output(command.write_stdin(known).assert().success());
+    let command = place.command("tag --fix-labels --model model.fmk");
+    let fixed = output(command.input(known).done().success());
     let labels = column(&fixed, 3);
     assert_eq!(labels[0], "B-LOC");
     assert!(["O", "I-LOC"].contains(&labels[2]), "{labels:?}");
@@ -121,16 +121,16 @@ fn rules_forbidden_pairs_and_fixed_labels() {
 fn what_cannot_be_satisfied_is_said() {
     let place = Place::with_data();
     place.train();
-    let mut command = place.command("tag --model model.fmk test.txt");
-    let error = errors(&command.args(["--rule", "at-least 9 LOC"]).assert().code(2));
+    let command = place.command("tag --model model.fmk test.txt");
+    let error = errors(&command.args(["--rule", "at-least 9 LOC"]).done().code(2));
     assert!(
         error.contains("test.txt:1:1: in the sequence that starts here, no label sequence"),
         "{error}"
     );
     let error = place.refuse("tag --model model.fmk --forbid X:Y test.txt");
     assert!(error.contains("expected two labels of the model"), "{error}");
-    let mut command = place.command("tag --model model.fmk test.txt");
-    let error = errors(&command.args(["--rule", "at-most two PER"]).assert().code(2));
+    let command = place.command("tag --model model.fmk test.txt");
+    let error = errors(&command.args(["--rule", "at-most two PER"]).done().code(2));
     assert!(
         error.contains("expected a number of spans, found \"two\""),
         "{error}"
@@ -142,13 +142,13 @@ fn a_label_of_the_test_data_only_is_a_warning() {
     let place = Place::with_data();
     place.train();
     place.write("new.txt", "Ada Aa B-PER\nBell Aa B-ORG\n");
-    let assert = place.command("tag --model model.fmk new.txt").assert().success();
-    let warning = errors(&assert);
+    let done = place.command("tag --model model.fmk new.txt").done().success();
+    let warning = errors(&done);
     assert!(
         warning.contains("warning: the label B-ORG occurs once and was not seen in training"),
         "{warning}"
     );
-    assert_eq!(column(&output(assert), 2), ["B-PER", "B-ORG"]);
+    assert_eq!(column(&output(done), 2), ["B-PER", "B-ORG"]);
 }
 
 #[test]

@@ -1,28 +1,28 @@
 //! `fieldmark train`.
 
 mod common;
-use common::{Place, errors, output};
+use common::{PROGRAM, Place, errors, output};
 use std::process::Stdio;
 use std::time::Duration;
 
 #[test]
 fn progress_goes_to_standard_error_only() {
     let place = Place::with_data();
-    let assert = place
+    let done = place
         .command("train --template template.txt --model m.fmk train.txt")
-        .assert()
+        .done()
         .success();
-    let lines = errors(&assert);
+    let lines = errors(&done);
     assert!(lines.contains("6 sequences, 30 tokens, 5 labels"), "{lines}");
     assert!(
         lines.contains("gradient norm") && lines.contains("wrote m.fmk"),
         "{lines}"
     );
     assert!(!lines.contains('\x1b'), "no colours outside of a terminal");
-    assert_eq!(output(assert), "");
+    assert_eq!(output(done), "");
     let quiet = place
         .command("train -q --template template.txt --model m.fmk train.txt")
-        .assert()
+        .done()
         .success();
     assert_eq!(errors(&quiet), "");
 }
@@ -95,11 +95,11 @@ fn options_without_effect_are_refused() {
 fn a_template_without_transitions_makes_labels_independent() {
     let place = Place::with_data();
     place.write("unigrams.txt", "U00:%x[0,0]\n");
-    let assert = place
+    let done = place
         .command("train --template unigrams.txt --model m.fmk train.txt")
-        .assert()
+        .done()
         .success();
-    assert!(errors(&assert).contains("order 0"));
+    assert!(errors(&done).contains("order 0"));
     assert!(place.run("inspect --dump m.fmk").contains("order\t0\n"));
 }
 
@@ -127,11 +127,11 @@ fn a_development_set_stops_training() {
     let place = Place::with_data();
     let options =
         "train --template template.txt --c2 0.001 --epsilon 0 --period 0 --dev test.txt --patience 2";
-    let assert = place
+    let done = place
         .command(&format!("{options} --report r.json --model m.fmk train.txt"))
-        .assert()
+        .done()
         .success();
-    let text = errors(&assert);
+    let text = errors(&done);
     assert!(text.contains("development score no longer improves"), "{text}");
     let report: serde_json::Value = serde_json::from_str(&place.read("r.json")).unwrap();
     let best = report["best_iteration"].as_u64().unwrap();
@@ -159,8 +159,8 @@ fn a_warm_start_saves_iterations() {
 fn compressed_data_and_standard_input() {
     let place = Place::with_data();
     place.run("train --model a.fmk train.txt");
-    let mut command = place.command("train --model b.fmk -");
-    command.write_stdin(place.read("train.txt")).assert().success();
+    let command = place.command("train --model b.fmk -");
+    command.input(place.read("train.txt")).done().success();
     assert!(place.bytes("a.fmk") == place.bytes("b.fmk"));
 }
 
@@ -181,7 +181,7 @@ fn killed_and_resumed_gives_the_same_model() {
     let checkpoint = place.path("cut.fmk.checkpoint");
     let mut kills = 0;
     for _ in 0..200 {
-        let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin!("fieldmark"))
+        let mut child = std::process::Command::new(PROGRAM)
             .args(train.split_whitespace())
             .args(["--model", "cut.fmk", "big.txt"])
             .current_dir(place.root())
@@ -221,7 +221,7 @@ fn interrupted_training_saves_the_model() {
     place.write("big.txt", place.read("train.txt").repeat(400));
     let train = "train --template template.txt --c2 0.0001 --epsilon 0 --period 0 --max-iterations 5000 --threads 1 \
                  --checkpoint-every 1 --model m.fmk big.txt";
-    let child = std::process::Command::new(assert_cmd::cargo::cargo_bin!("fieldmark"))
+    let child = std::process::Command::new(PROGRAM)
         .args(train.split_whitespace())
         .current_dir(place.root())
         .stderr(Stdio::piped())

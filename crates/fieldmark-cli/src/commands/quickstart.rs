@@ -83,6 +83,10 @@ impl Arguments {
         console.print(&show(&report, &tagged, console)?)?;
         self.write_page(&trained.model, &report, &tagged, console)?;
         console.note(NEXT);
+        // Cargo tells the programs that it runs where their source is.
+        if std::env::var_os("CARGO_MANIFEST_DIR").is_some() {
+            console.note(FROM_SOURCE);
+        }
         Ok(())
     }
 
@@ -143,6 +147,9 @@ What to try next:
   fieldmark tag --model notes.fmk sample/test.txt | fieldmark eval
   fieldmark inspect --explain sample/test.txt --line 3 notes.fmk
   fieldmark --help";
+
+const FROM_SOURCE: &str = "
+Here `fieldmark` is `cargo run --release --`; `cargo install --path crates/fieldmark-cli` puts it on your path.";
 
 /// Draws a bar while training.
 struct Bar(Option<ProgressBar>);

@@ -29,7 +29,7 @@ use std::time::Instant;
 ///
 /// The regularised loss is -log-likelihood + c1·Σ|w| + c2·Σw².
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES, allow_negative_numbers = true)]
 pub struct Arguments {
     /// Training data; `-` is standard input
     #[arg(value_name = "DATA")]
@@ -101,6 +101,10 @@ Examples:
   A baseline to compare with:
       fieldmark train --algorithm hmm --model hmm.fmk train.txt";
 
+/// What a position takes in training at the very least, so that a file without blank lines, which is one endless
+/// sequence, is refused before it fills the memory.
+const POSITION_BYTES: u64 = 256;
+
 impl Arguments {
     pub fn run(self, console: &Console) -> Result<(), Failure> {
         let (mut input, template) = self.input.resolve(&self.data)?;
@@ -151,7 +155,11 @@ impl Arguments {
     }
 
     fn read(&self, input: &mut InputFormat) -> Result<Dataset, Failure> {
-        let reader = Reader::open(&Source::from_argument(&self.data), &input.format()?)?;
+        let mut format = input.format()?;
+        if let Some(memory) = memory::available() {
+            format = format.memory_limit(memory, POSITION_BYTES);
+        }
+        let reader = Reader::open(&Source::from_argument(&self.data), &format)?;
         input.observed_columns = reader.parser().observed_columns();
         let mut data = reader.read_training()?;
         if let Some(end) = input.step_observations {

@@ -1,10 +1,13 @@
 //! A directory with small data, and the program run in it.
 #![allow(dead_code, reason = "every test file uses its own part of it")]
 
-use assert_cmd::Command;
-use assert_cmd::assert::Assert;
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
+
+/// The program.
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_fieldmark");
 
 /// A directory that is deleted after the test.
 pub struct Place {
@@ -53,24 +56,26 @@ impl Place {
     }
 
     /// The program with arguments that are separated by spaces.
-    pub fn command(&self, arguments: &str) -> Command {
-        let mut command = Command::cargo_bin("fieldmark").unwrap();
+    pub fn command(&self, arguments: &str) -> Run {
+        let mut command = Command::new(PROGRAM);
         command
             .current_dir(self.root())
             .args(arguments.split_whitespace());
         command.env_remove("NO_COLOR");
-        command
+        Run {
+            command,
+            input: Vec::new(),
+        }
     }
 
     /// Runs the program and expects that all goes well; what it prints.
     pub fn run(&self, arguments: &str) -> String {
-        output(self.command(arguments).assert().success())
+        output(self.command(arguments).done().success())
     }
 
     /// Runs the program and expects a mistake of the user; what it says.
     pub fn refuse(&self, arguments: &str) -> String {
-        let assert = self.command(arguments).assert().code(2);
-        errors(&assert)
+        errors(&self.command(arguments).done().code(2))
     }
 
     /// The model `model.fmk` for the column files.
@@ -79,12 +84,65 @@ impl Place {
     }
 }
 
-pub fn output(assert: Assert) -> String {
-    String::from_utf8(assert.get_output().stdout.clone()).unwrap()
+/// A run of the program that is being prepared.
+pub struct Run {
+    command: Command,
+    input: Vec<u8>,
 }
 
-pub fn errors(assert: &Assert) -> String {
-    String::from_utf8(assert.get_output().stderr.clone()).unwrap()
+impl Run {
+    pub fn args<const N: usize>(mut self, arguments: [&str; N]) -> Self {
+        self.command.args(arguments);
+        self
+    }
+
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    pub fn input(mut self, text: impl Into<Vec<u8>>) -> Self {
+        self.input = text.into();
+        self
+    }
+
+    /// Runs the program to its end.
+    pub fn done(mut self) -> Done {
+        let command = self
+            .command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let writer = std::thread::spawn(move || stdin.write_all(&self.input));
+        let output = child.wait_with_output().unwrap();
+        // A program that does not read its input is free to do so.
+        let _ = writer.join().unwrap();
+        Done(output)
+    }
+}
+
+/// A run of the program that has ended.
+pub struct Done(Output);
+
+impl Done {
+    pub fn success(self) -> Self {
+        self.code(0)
+    }
+
+    pub fn code(self, expected: i32) -> Self {
+        assert_eq!(self.0.status.code(), Some(expected), "{}", errors(&self));
+        self
+    }
+}
+
+pub fn output(done: Done) -> String {
+    String::from_utf8(done.0.stdout).unwrap()
+}
+
+pub fn errors(done: &Done) -> String {
+    String::from_utf8(done.0.stderr.clone()).unwrap()
 }
 
 /// Words, with their labels after a slash; sentences end at a semicolon.
