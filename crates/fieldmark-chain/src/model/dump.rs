@@ -1,21 +1,4 @@
 //! A [`ChainModel`] as text: every weight on a line of its own, and the same model back from it.
-//!
-//! Fields are separated by tabs; in names, `\t`, `\n`, `\r` and `\\` stand for what would break a line. Numbers
-//! are written in the shortest form that reads as the same number. The lines come in this order:
-//!
-//! | line | how many |
-//! |---|---|
-//! | `fieldmark-chain` version | the first |
-//! | option, value | one for each option |
-//! | `label` name | one for each label |
-//! | `bias` label, weight | none, or one for each label |
-//! | `tuple` two to four labels, weight | by length, then in the order of labels; `\start` and `\end` are the ends of the sequence |
-//! | `pair` two labels | the label pairs that may have weights with observations, in the order of labels |
-//! | `state` observation, label, weight | the weights of one observation in the order of labels |
-//! | `step` observation, two labels, weight | after its states, in the order of pairs |
-//! | `observation` name | in place of weights for an observation without any |
-//! | `unknown` observation | if one stands for unknown names |
-//! | `end` | the last |
 
 use super::ChainModel;
 use super::text::{OPTIONS, escape, option};
@@ -28,6 +11,23 @@ pub(super) const END: &str = "\\end";
 
 impl ChainModel {
     /// Writes the model as text; [`ChainModel::from_dump`] makes the same model of it.
+    ///
+    /// Fields are separated by tabs; in names, `\t`, `\n`, `\r` and `\\` stand for what would break a line. Numbers
+    /// are written in the shortest form that reads as the same number. The lines come in this order:
+    ///
+    /// | line | how many |
+    /// |---|---|
+    /// | `fieldmark-chain` version | the first |
+    /// | option, value | one for each option |
+    /// | `label` name | one for each label |
+    /// | `bias` label, weight | none, or one for each label |
+    /// | `tuple` two to four labels, weight | by length, then in the order of labels; `\start` and `\end` are the ends of the sequence |
+    /// | `pair` two labels | the label pairs that may have weights with observations, in the order of labels |
+    /// | `state` observation, label, weight | the weights of one observation in the order of labels |
+    /// | `step` observation, two labels, weight | after its states, in the order of pairs |
+    /// | `observation` name | in place of weights for an observation without any |
+    /// | `unknown` observation | if one stands for unknown names |
+    /// | `end` | the last |
     pub fn dump(&self, out: &mut dyn Write) -> io::Result<()> {
         let out = &mut BufWriter::new(out);
         let structure = self.structure();
