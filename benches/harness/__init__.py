@@ -1,0 +1,1 @@
+"""What `benches/peers` and `benches/equality` share."""
