@@ -550,7 +550,10 @@ impl<C: Column> Block<C> {
         }
         for entry in self.sparse.range(position, self.parts, 0..self.parts) {
             if self.sparse_columns[entry].index() == column {
-                visit(self.sparse.cells[entry] as usize, value(&self.sparse.values, entry));
+                visit(
+                    self.sparse.cells[entry] as usize,
+                    value(&self.sparse.values, entry),
+                );
             }
         }
     }
@@ -568,7 +571,10 @@ impl<C: Column> Block<C> {
     /// For each dense row the place of its first hole among [`Block::holes`], and the end of the last.
     pub(crate) fn hole_starts(&self) -> Vec<u32> {
         let rows = self.dense_cells / self.width.max(1);
-        let starts = (0..=rows).map(|row| self.holes.partition_point(|&hole| (hole as usize) < row * self.width));
+        let starts = (0..=rows).map(|row| {
+            self.holes
+                .partition_point(|&hole| (hole as usize) < row * self.width)
+        });
         starts.map(|start| start as u32).collect()
     }
 

@@ -26,14 +26,12 @@ pub(crate) struct Scores<T> {
 }
 
 impl<T: Real> Scores<T> {
-    /// Sums the weights of the tuples that each part of the automaton completes.
-    pub(crate) fn set(&mut self, structure: &Structure, tuple_weights: &[f64]) {
+    /// Sums the weights of the tuples that each part of the automaton completes, times `scale`.
+    pub(crate) fn set(&mut self, structure: &Structure, tuple_weights: &[f64], scale: f64) {
         let unrolled = structure.unrolled();
         let sum = |tuples: &Vec<u32>| {
-            tuples
-                .iter()
-                .map(|&tuple| tuple_weights[tuple as usize])
-                .sum::<f64>()
+            let weights = tuples.iter().map(|&tuple| tuple_weights[tuple as usize]);
+            weights.sum::<f64>() * scale
         };
         self.arcs.clear();
         self.arcs.extend(unrolled.arc_tuples.iter().map(sum));

@@ -5,6 +5,7 @@ mod dense;
 mod general;
 pub mod generative;
 mod objective;
+pub mod online;
 mod real;
 
 pub use objective::{Arithmetic, ChainObjective};

@@ -33,7 +33,7 @@ pub enum Arithmetic {
 
 /// The instances that a pass visits.
 #[derive(Clone, Copy)]
-enum Places<'a> {
+pub(super) enum Places<'a> {
     /// So many, in order.
     All(usize),
     List(&'a [u32]),
@@ -66,18 +66,18 @@ const BATCH_POSITIONS: usize = 2048;
 /// Its weight vector is not that of the model: [`ChainObjective::import`] and [`ChainObjective::export`]
 /// translate.
 pub struct ChainObjective<'a, T: TrainingReal = f64> {
-    field: Field<'a, T>,
-    scratch: Scratch<T>,
+    pub(super) field: Field<'a, T>,
+    pub(super) scratch: Scratch<T>,
 }
 
 /// What a pass reads.
-struct Field<'a, T> {
-    structure: &'a Structure,
-    data: Dataset,
-    unary: Block<u16>,
-    pair: Option<Block<u32>>,
-    stride: usize,
-    pair_stride: usize,
+pub(super) struct Field<'a, T> {
+    pub(super) structure: &'a Structure,
+    pub(super) data: Dataset,
+    pub(super) unary: Block<u16>,
+    pub(super) pair: Option<Block<u32>>,
+    pub(super) stride: usize,
+    pub(super) pair_stride: usize,
     threads: usize,
     arithmetic: Arithmetic,
     /// The arc from a state to the state that a label leads to.
@@ -85,23 +85,25 @@ struct Field<'a, T> {
     // For the current weights:
     chain: dense::Chain<T>,
     scores: general::Scores<T>,
+    /// The scores of observations and biases are multiplied by this.
+    scale: T,
     bias: Vec<T>,
-    no_bias_for_pairs: Vec<T>,
+    pub(super) no_bias_for_pairs: Vec<T>,
     steps: Vec<f64>,
 }
 
 /// What a pass writes.
-struct Scratch<T> {
+pub(super) struct Scratch<T> {
     rows: Vec<T>,
     pair_rows: Vec<T>,
     groups: Vec<Group<T>>,
-    workers: Vec<Mutex<Worker<T>>>,
+    pub(super) workers: Vec<Mutex<Worker<T>>>,
     weights: Vec<T>,
     gradient: Vec<T>,
 }
 
 #[derive(Default)]
-struct Worker<T> {
+pub(super) struct Worker<T> {
     dense: dense::Tables<T>,
     general: general::Tables<T>,
     scores: Vec<T>,
@@ -110,16 +112,16 @@ struct Worker<T> {
 }
 
 /// A run of sequences and the sums over them.
-struct Group<T> {
+pub(super) struct Group<T> {
     /// Places in the list of instances.
-    places: Range<usize>,
-    positions: usize,
-    sums: Sums<T>,
+    pub(super) places: Range<usize>,
+    pub(super) positions: usize,
+    pub(super) sums: Sums<T>,
 }
 
 #[derive(Default)]
-struct Sums<T> {
-    loss: f64,
+pub(super) struct Sums<T> {
+    pub(super) loss: f64,
     /// Σ α_{t−1}(i) ξ_t(j), still to be multiplied by the potentials of the steps.
     steps: Vec<T>,
     arcs: Vec<T>,
@@ -129,7 +131,7 @@ struct Sums<T> {
 }
 
 impl<T: TrainingReal> Sums<T> {
-    fn clear(&mut self, field: &Field<'_, T>) {
+    pub(super) fn clear(&mut self, field: &Field<'_, T>) {
         let automaton = field.structure.automaton();
         let zero = |sums: &mut Vec<T>, len: usize| {
             sums.clear();
@@ -159,7 +161,7 @@ impl<T: TrainingReal> Sums<T> {
 }
 
 /// Sums over all groups so far.
-struct Totals {
+pub(super) struct Totals {
     loss: f64,
     steps: Vec<f64>,
     arcs: Vec<f64>,
@@ -169,7 +171,7 @@ struct Totals {
 }
 
 impl Totals {
-    fn new<T: TrainingReal>(field: &Field<'_, T>) -> Self {
+    pub(super) fn new<T: TrainingReal>(field: &Field<'_, T>) -> Self {
         let mut sums = Sums::<T>::default();
         sums.clear(field);
         let zero = |sums: &Vec<T>| vec![0.0; sums.len()];
@@ -183,7 +185,7 @@ impl Totals {
         }
     }
 
-    fn add<T: Real>(&mut self, sums: &Sums<T>) {
+    pub(super) fn add<T: Real>(&mut self, sums: &Sums<T>) {
         let add = |to: &mut Vec<f64>, from: &Vec<T>| {
             to.iter_mut()
                 .zip(from)
@@ -253,6 +255,7 @@ impl<'a, T: TrainingReal> ChainObjective<'a, T> {
                 arc_of,
                 chain: dense::Chain::default(),
                 scores: general::Scores::default(),
+                scale: T::ONE,
                 bias: vec![T::ZERO; stride],
                 no_bias_for_pairs: vec![T::ZERO; pair_stride],
                 steps: Vec::new(),
@@ -300,7 +303,7 @@ impl<'a, T: TrainingReal> ChainObjective<'a, T> {
 
     /// The loss of some instances; adds its gradient.
     fn pass(&mut self, instances: Places<'_>, x: &[f64], gradient: &mut [f64]) -> f64 {
-        self.field.set_weights(x);
+        self.field.set_weights(x, 1.0);
         let Self { field, scratch } = self;
         let mut totals = Totals::new(field);
         let cells = field.block_cells();
@@ -327,7 +330,8 @@ impl<'a, T: TrainingReal> ChainObjective<'a, T> {
                 }
             });
         });
-        field.add_shared_gradient(&totals, gradient);
+        field.clear_holes(gradient);
+        field.add_shared_gradient(&totals, 1.0, gradient);
         totals.loss
     }
 }
@@ -381,15 +385,18 @@ impl<T: TrainingReal> Field<'_, T> {
         }
     }
 
-    fn tuple_cells(&self) -> Range<usize> {
+    /// The weights of tuples; those of biases come next.
+    pub(super) fn tuple_cells(&self) -> Range<usize> {
         let start = self.block_cells();
         start..start + self.structure.tuple_weights().len()
     }
 
-    fn set_weights(&mut self, x: &[f64]) {
+    /// Prepares for the weights `scale` · `x`.
+    pub(super) fn set_weights(&mut self, x: &[f64], scale: f64) {
         let tuples = self.tuple_cells();
         let biases = tuples.end..tuples.end + self.structure.bias_weights().len();
-        self.scores.set(self.structure, &x[tuples]);
+        self.scores.set(self.structure, &x[tuples], scale);
+        self.scale = T::from_f64(scale);
         for (to, &from) in self.bias.iter_mut().zip(&x[biases]) {
             *to = T::from_f64(from);
         }
@@ -509,8 +516,14 @@ impl<T: TrainingReal> Field<'_, T> {
         }
     }
 
-    /// The gradient of tuples and biases, and zero for cells without a feature.
-    fn add_shared_gradient(&self, totals: &Totals, gradient: &mut [f64]) {
+    /// The arc that a label follows from a state.
+    #[inline(always)]
+    pub(super) fn arc(&self, state: u32, label: u32) -> usize {
+        self.arc_of[state as usize * self.structure.labels() + label as usize] as usize
+    }
+
+    /// Zero for cells without a feature.
+    fn clear_holes(&self, gradient: &mut [f64]) {
         for &hole in self.unary.holes() {
             gradient[hole as usize] = 0.0;
         }
@@ -520,12 +533,16 @@ impl<T: TrainingReal> Field<'_, T> {
                 gradient[first + hole as usize] = 0.0;
             }
         }
+    }
+
+    /// `factor` times the gradient of tuples and biases.
+    pub(super) fn add_shared_gradient(&self, totals: &Totals, factor: f64, gradient: &mut [f64]) {
         let cells = self.tuple_cells();
         let (tuples, biases) = gradient[cells.start..].split_at_mut(cells.len());
         let unrolled = self.structure.unrolled();
         let add = |gradient: &mut [f64], list: &[u32], expected: f64| {
             list.iter()
-                .for_each(|&tuple| gradient[tuple as usize] += expected);
+                .for_each(|&tuple| gradient[tuple as usize] += factor * expected);
         };
         for (index, arc) in unrolled.automaton.arcs().iter().enumerate() {
             let mut expected = totals.arcs[index];
@@ -545,14 +562,14 @@ impl<T: TrainingReal> Field<'_, T> {
             .iter_mut()
             .zip(&totals.labels[..self.structure.bias_weights().len()])
         {
-            *to += from;
+            *to += factor * from;
         }
     }
 }
 
 impl<T: TrainingReal> Field<'_, T> {
     /// Scores, forward–backward and differences of marginals for one group.
-    fn run_group(
+    pub(super) fn run_group(
         &self,
         group: &mut Group<T>,
         rows: &mut [T],
@@ -570,6 +587,7 @@ impl<T: TrainingReal> Field<'_, T> {
             let pair_rows = &mut pair_rows[first * self.pair_stride..(first + length) * self.pair_stride];
             first += length;
             self.unary.score(weights, instance.positions(), &self.bias, rows);
+            self.rescale(rows);
             sums.loss += if self.is_dense() {
                 self.dense_sequence(instance, rows, worker, sums)
             } else {
@@ -580,6 +598,12 @@ impl<T: TrainingReal> Field<'_, T> {
                     sums.labels.iter_mut().zip(row).for_each(|(sum, &d)| *sum += d);
                 }
             }
+        }
+    }
+
+    fn rescale(&self, scores: &mut [T]) {
+        if self.scale != T::ONE {
+            scores.iter_mut().for_each(|score| *score *= self.scale);
         }
     }
 
@@ -660,6 +684,7 @@ impl<T: TrainingReal> Field<'_, T> {
                 &self.no_bias_for_pairs,
                 &mut pair_scores,
             );
+            self.rescale(&mut pair_scores);
         } else {
             pair_scores.clear();
         }

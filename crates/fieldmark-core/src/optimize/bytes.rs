@@ -1,4 +1,4 @@
-//! Little-endian bytes of an optimiser's state, closed by a checksum.
+//! Little-endian bytes of an optimiser's or trainer's state, closed by a checksum.
 
 use super::{Iteration, OptimizeError, Status};
 use std::io::{self, Write};
@@ -13,14 +13,14 @@ const HEADER: usize = 4 + 4 + 4;
 const CHECKSUM: usize = 8;
 
 /// Writes numbers and keeps their checksum.
-pub(super) struct Writer<W> {
+pub struct Writer<W> {
     inner: W,
     checksum: Xxh3,
 }
 
 impl<W: Write> Writer<W> {
     /// Starts the state of the kind of optimiser that `kind` names.
-    pub(super) fn start(inner: W, kind: &[u8; 4]) -> io::Result<Self> {
+    pub fn start(inner: W, kind: &[u8; 4]) -> io::Result<Self> {
         let mut writer = Writer {
             inner,
             checksum: Xxh3::new(),
@@ -32,7 +32,7 @@ impl<W: Write> Writer<W> {
     }
 
     /// Writes the checksum.
-    pub(super) fn finish(mut self) -> io::Result<()> {
+    pub fn finish(mut self) -> io::Result<()> {
         let checksum = self.checksum.digest();
         self.inner.write_all(&checksum.to_le_bytes())
     }
@@ -42,23 +42,28 @@ impl<W: Write> Writer<W> {
         self.inner.write_all(bytes)
     }
 
-    pub(super) fn u32(&mut self, value: u32) -> io::Result<()> {
+    /// A number.
+    pub fn u32(&mut self, value: u32) -> io::Result<()> {
         self.bytes(&value.to_le_bytes())
     }
 
-    pub(super) fn u64(&mut self, value: u64) -> io::Result<()> {
+    /// A number.
+    pub fn u64(&mut self, value: u64) -> io::Result<()> {
         self.bytes(&value.to_le_bytes())
     }
 
-    pub(super) fn usize(&mut self, value: usize) -> io::Result<()> {
+    /// A count.
+    pub fn usize(&mut self, value: usize) -> io::Result<()> {
         self.u64(value as u64)
     }
 
-    pub(super) fn f64(&mut self, value: f64) -> io::Result<()> {
+    /// A number.
+    pub fn f64(&mut self, value: f64) -> io::Result<()> {
         self.bytes(&value.to_le_bytes())
     }
 
-    pub(super) fn f64s(&mut self, values: &[f64]) -> io::Result<()> {
+    /// Numbers, without their count.
+    pub fn f64s(&mut self, values: &[f64]) -> io::Result<()> {
         let mut buffer = [0; 8 * 512];
         for chunk in values.chunks(512) {
             for (bytes, value) in buffer.chunks_exact_mut(8).zip(chunk) {
@@ -69,7 +74,8 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    pub(super) fn f32s(&mut self, values: &[f32]) -> io::Result<()> {
+    /// Numbers, without their count.
+    pub fn f32s(&mut self, values: &[f32]) -> io::Result<()> {
         let mut buffer = [0; 4 * 1024];
         for chunk in values.chunks(1024) {
             for (bytes, value) in buffer.chunks_exact_mut(4).zip(chunk) {
@@ -80,23 +86,27 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    pub(super) fn flag(&mut self, flag: bool) -> io::Result<()> {
+    /// Yes or no.
+    pub fn flag(&mut self, flag: bool) -> io::Result<()> {
         self.u32(u32::from(flag))
     }
 
-    pub(super) fn option(&mut self, value: Option<u64>) -> io::Result<()> {
+    /// A number that may be missing.
+    pub fn option(&mut self, value: Option<u64>) -> io::Result<()> {
         self.flag(value.is_some())?;
         self.u64(value.unwrap_or(0))
     }
 
-    pub(super) fn iteration(&mut self, last: &Iteration) -> io::Result<()> {
+    /// What an iteration did.
+    pub fn iteration(&mut self, last: &Iteration) -> io::Result<()> {
         self.u64(last.iteration)?;
         self.f64s(&[last.loss, last.gradient_norm, last.x_norm, last.step])?;
         self.usize(last.active)?;
         self.u64(last.evaluations)
     }
 
-    pub(super) fn status(&mut self, status: Status) -> io::Result<()> {
+    /// Where a run stands.
+    pub fn status(&mut self, status: Status) -> io::Result<()> {
         let code = STATUSES.iter().position(|&s| s == status).unwrap_or(0);
         self.u32(code as u32)
     }
@@ -113,13 +123,13 @@ const STATUSES: [Status; 6] = [
 ];
 
 /// Reads what a [`Writer`] wrote; everything that it hands out lies inside the bytes.
-pub(super) struct Reader<'a> {
+pub struct Reader<'a> {
     rest: &'a [u8],
 }
 
 impl<'a> Reader<'a> {
     /// Checks header and checksum.
-    pub(super) fn start(bytes: &'a [u8], kind: &[u8; 4]) -> Result<Self> {
+    pub fn start(bytes: &'a [u8], kind: &[u8; 4]) -> Result<Self> {
         if bytes.len() < HEADER + CHECKSUM || &bytes[..4] != MAGIC {
             return Err(OptimizeError::Damaged("it does not start like one"));
         }
@@ -138,7 +148,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Checks that nothing is left.
-    pub(super) fn finish(self) -> Result<()> {
+    pub fn finish(self) -> Result<()> {
         if self.rest.is_empty() {
             Ok(())
         } else {
@@ -161,20 +171,23 @@ impl<'a> Reader<'a> {
         Ok(array)
     }
 
-    pub(super) fn u32(&mut self) -> Result<u32> {
+    /// A number.
+    pub fn u32(&mut self) -> Result<u32> {
         self.array().map(u32::from_le_bytes)
     }
 
-    pub(super) fn u64(&mut self) -> Result<u64> {
+    /// A number.
+    pub fn u64(&mut self) -> Result<u64> {
         self.array().map(u64::from_le_bytes)
     }
 
-    pub(super) fn usize(&mut self) -> Result<usize> {
+    /// A count.
+    pub fn usize(&mut self) -> Result<usize> {
         usize::try_from(self.u64()?).map_err(|_| OptimizeError::Damaged("a count is too large"))
     }
 
     /// A count of things of which each takes at least `bytes` bytes of what follows.
-    pub(super) fn count(&mut self, bytes: usize) -> Result<usize> {
+    pub fn count(&mut self, bytes: usize) -> Result<usize> {
         let count = self.usize()?;
         match count.checked_mul(bytes) {
             Some(size) if size <= self.rest.len() => Ok(count),
@@ -182,11 +195,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub(super) fn f64(&mut self) -> Result<f64> {
+    /// A number, finite or not.
+    pub fn f64(&mut self) -> Result<f64> {
         self.array().map(f64::from_le_bytes)
     }
 
-    pub(super) fn f64s(&mut self, count: usize) -> Result<Vec<f64>> {
+    /// Numbers, finite or not.
+    pub fn f64s(&mut self, count: usize) -> Result<Vec<f64>> {
         let bytes = self.take(
             count
                 .checked_mul(8)
@@ -199,7 +214,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Finite numbers only.
-    pub(super) fn finite_f64s(&mut self, count: usize) -> Result<Vec<f64>> {
+    pub fn finite_f64s(&mut self, count: usize) -> Result<Vec<f64>> {
         let values = self.f64s(count)?;
         if values.iter().all(|value| value.is_finite()) {
             Ok(values)
@@ -209,7 +224,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Fills `values` with finite numbers.
-    pub(super) fn finite_f32s(&mut self, values: &mut [f32]) -> Result<()> {
+    pub fn finite_f32s(&mut self, values: &mut [f32]) -> Result<()> {
         let bytes = self.take(values.len() * 4)?;
         for (value, bytes) in values.iter_mut().zip(bytes.chunks_exact(4)) {
             *value = f32::from_le_bytes(bytes.try_into().unwrap_or_default());
@@ -220,7 +235,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    pub(super) fn flag(&mut self) -> Result<bool> {
+    /// Yes or no.
+    pub fn flag(&mut self) -> Result<bool> {
         match self.u32()? {
             0 => Ok(false),
             1 => Ok(true),
@@ -228,13 +244,15 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub(super) fn option(&mut self) -> Result<Option<u64>> {
+    /// A number that may be missing.
+    pub fn option(&mut self) -> Result<Option<u64>> {
         let some = self.flag()?;
         let value = self.u64()?;
         Ok(some.then_some(value))
     }
 
-    pub(super) fn iteration(&mut self) -> Result<Iteration> {
+    /// What an iteration did.
+    pub fn iteration(&mut self) -> Result<Iteration> {
         Ok(Iteration {
             iteration: self.u64()?,
             loss: self.f64()?,
@@ -246,7 +264,8 @@ impl<'a> Reader<'a> {
         })
     }
 
-    pub(super) fn status(&mut self) -> Result<Status> {
+    /// Where a run stands.
+    pub fn status(&mut self) -> Result<Status> {
         let code = self.u32()? as usize;
         STATUSES
             .get(code)

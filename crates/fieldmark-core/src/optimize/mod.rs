@@ -36,7 +36,7 @@
 //! # Ok::<(), fieldmark_core::optimize::OptimizeError>(())
 //! ```
 
-mod bytes;
+pub mod bytes;
 mod history;
 mod lbfgs;
 mod line_search;

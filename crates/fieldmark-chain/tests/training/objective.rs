@@ -1,14 +1,11 @@
 //! The likelihood that training computes, against enumeration of all label sequences.
 
-mod cases;
-mod reference;
-
-use cases::{Case, Rng};
+use crate::cases::{Case, Rng};
+use crate::reference::loss_and_gradient;
 use fieldmark_chain::train::{Arithmetic, ChainObjective, TrainingReal};
 use fieldmark_chain::{Strategy, Structure, StructureOptions};
 use fieldmark_core::optimize::{Objective, StochasticObjective};
 use fieldmark_core::{Dataset, DatasetBuilder, Gold};
-use reference::loss_and_gradient;
 
 /// Loss and gradient in the order of the model, with a check that cells without a feature have none.
 fn evaluate<T: TrainingReal>(case: &Case, arithmetic: Arithmetic) -> (f64, Vec<f64>) {

@@ -1,0 +1,6 @@
+//! Training, against plain implementations of the definitions that enumerate all label sequences.
+
+mod cases;
+mod objective;
+mod online;
+mod reference;
