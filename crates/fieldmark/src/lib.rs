@@ -33,6 +33,7 @@ mod checkpoint;
 mod dev;
 mod error;
 mod input;
+mod machine;
 mod model;
 pub mod sample;
 mod tagging;

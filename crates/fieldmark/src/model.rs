@@ -2,6 +2,7 @@
 
 use crate::{Error, InputFormat};
 use fieldmark_chain::ChainModel;
+use fieldmark_core::Alphabet;
 use fieldmark_core::container::{Container, ContainerWriter};
 use fieldmark_text::Lookup;
 use std::path::Path;
@@ -58,5 +59,18 @@ impl Lookup for Model {
     #[inline]
     fn find(&self, hash: u64, name: &str) -> Option<u32> {
         self.chain.find_observation(hash, name)
+    }
+
+    #[inline]
+    fn find_all(&self, names: &[&str], found: &mut Vec<u32>) {
+        if self.chain.unknown().is_none() {
+            self.chain.observations().find_all(names, found);
+        } else {
+            found.extend(
+                names
+                    .iter()
+                    .filter_map(|name| self.find(Alphabet::hash(name), name)),
+            );
+        }
     }
 }

@@ -1,14 +1,15 @@
 //! Training from start to finish: progress, development scores, early stopping, checkpoints, resuming.
 
+use crate::Error;
 use crate::checkpoint::{Checkpoint, Interval};
-use crate::{Error, dev::Dev};
+use crate::dev::Dev;
+use crate::machine::{Machines, Start};
 use fieldmark_chain::train::generative::{self, Generative};
-use fieldmark_chain::train::{Arithmetic, ChainObjective, TrainingReal};
+use fieldmark_chain::train::online::{ArowOptions, PassiveAggressiveOptions, PerceptronOptions, SgdOptions};
+use fieldmark_chain::train::{Arithmetic, ChainObjective};
 use fieldmark_chain::{ChainModel, Structure, StructureOptions};
 use fieldmark_core::Dataset;
-use fieldmark_core::optimize::{
-    Iteration, Lbfgs, LbfgsOptions, Objective, OnlineLbfgs, OnlineLbfgsOptions, OptimizeError, Status,
-};
+use fieldmark_core::optimize::{Iteration, LbfgsOptions, Objective, OnlineLbfgsOptions, Status};
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -20,6 +21,14 @@ pub enum Algorithm {
     Lbfgs(LbfgsOptions),
     /// Online L-BFGS on batches.
     OnlineLbfgs(OnlineLbfgsOptions),
+    /// Stochastic gradient descent, with an L2 prior, a cumulative L1 penalty, or both.
+    Sgd(SgdOptions),
+    /// The averaged perceptron.
+    AveragedPerceptron(PerceptronOptions),
+    /// The passive-aggressive algorithm.
+    PassiveAggressive(PassiveAggressiveOptions),
+    /// Adaptive regularisation of weight vectors.
+    Arow(ArowOptions),
     /// Counting: naive Bayes or a hidden Markov model, with this number added to every count.
     Generative(Generative, f64),
 }
@@ -185,7 +194,7 @@ fn count(kind: Generative, data: Dataset, smoothing: f64) -> Result<Trained, Err
     })
 }
 
-fn run<T: TrainingReal>(
+fn run<T: Machines>(
     data: Dataset,
     dev: Option<&Dataset>,
     warm: Option<&ChainModel>,
@@ -206,7 +215,7 @@ fn run<T: TrainingReal>(
         _ => None,
     };
     let (mut machine, mut state) = match resumed {
-        Some((optimizer, state)) => (Machine::restore(options, &optimizer)?, state),
+        Some((optimizer, state)) => (T::machine(&options.algorithm, Start::Saved(&optimizer))?, state),
         None => {
             let start = match warm {
                 Some(model) => {
@@ -215,7 +224,10 @@ fn run<T: TrainingReal>(
                 }
                 None => vec![0.0; objective.len()],
             };
-            (Machine::new(options, start)?, Checkpoint::default())
+            (
+                T::machine(&options.algorithm, Start::Weights(start))?,
+                Checkpoint::default(),
+            )
         }
     };
     let mut saved = Instant::now();
@@ -279,6 +291,10 @@ fn fingerprint(data: &Dataset, options: &TrainOptions) -> u64 {
     match &mut algorithm {
         Algorithm::Lbfgs(options) => options.max_iterations = None,
         Algorithm::OnlineLbfgs(options) => options.max_iterations = None,
+        Algorithm::Sgd(options) => options.max_iterations = None,
+        Algorithm::AveragedPerceptron(options) => options.max_iterations = None,
+        Algorithm::PassiveAggressive(options) => options.max_iterations = None,
+        Algorithm::Arow(options) => options.max_iterations = None,
         Algorithm::Generative(..) => {}
     }
     let choices = format!(
@@ -286,69 +302,4 @@ fn fingerprint(data: &Dataset, options: &TrainOptions) -> u64 {
         options.structure, options.precision, options.arithmetic
     );
     fieldmark_core::Alphabet::hash(&format!("{:016x} {choices}", data.fingerprint()))
-}
-
-/// The optimisers behind one face.
-enum Machine {
-    Lbfgs(Lbfgs),
-    OnlineLbfgs(OnlineLbfgs),
-}
-
-impl Machine {
-    fn new(options: &TrainOptions, start: Vec<f64>) -> Result<Self, OptimizeError> {
-        Ok(match &options.algorithm {
-            Algorithm::Lbfgs(options) => Machine::Lbfgs(Lbfgs::new(start, options.clone())?),
-            Algorithm::OnlineLbfgs(options) => {
-                Machine::OnlineLbfgs(OnlineLbfgs::new(start, options.clone())?)
-            }
-            Algorithm::Generative(..) => unreachable!("counting has no optimiser"),
-        })
-    }
-
-    fn restore(options: &TrainOptions, bytes: &[u8]) -> Result<Self, OptimizeError> {
-        Ok(match &options.algorithm {
-            Algorithm::Lbfgs(options) => {
-                let mut lbfgs = Lbfgs::restore(bytes)?;
-                lbfgs.set_max_iterations(options.max_iterations);
-                Machine::Lbfgs(lbfgs)
-            }
-            Algorithm::OnlineLbfgs(options) => {
-                let mut online = OnlineLbfgs::restore(bytes)?;
-                online.set_max_iterations(options.max_iterations);
-                Machine::OnlineLbfgs(online)
-            }
-            Algorithm::Generative(..) => unreachable!("counting has no optimiser"),
-        })
-    }
-
-    fn step<T: TrainingReal>(
-        &mut self,
-        objective: &mut ChainObjective<'_, T>,
-    ) -> Result<Option<Iteration>, OptimizeError> {
-        match self {
-            Machine::Lbfgs(lbfgs) => lbfgs.step(objective),
-            Machine::OnlineLbfgs(online) => online.step(objective),
-        }
-    }
-
-    fn status(&self) -> Status {
-        match self {
-            Machine::Lbfgs(lbfgs) => lbfgs.status(),
-            Machine::OnlineLbfgs(online) => online.status(),
-        }
-    }
-
-    fn weights(&self) -> &[f64] {
-        match self {
-            Machine::Lbfgs(lbfgs) => lbfgs.weights(),
-            Machine::OnlineLbfgs(online) => online.weights(),
-        }
-    }
-
-    fn save(&self) -> Vec<u8> {
-        match self {
-            Machine::Lbfgs(lbfgs) => lbfgs.save(),
-            Machine::OnlineLbfgs(online) => online.save(),
-        }
-    }
 }

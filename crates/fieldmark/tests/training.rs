@@ -1,6 +1,7 @@
 //! Training from start to finish on the sample corpus.
 
-use fieldmark::core::optimize::LbfgsOptions;
+use fieldmark::chain::train::online::{ArowOptions, PassiveAggressiveOptions, PerceptronOptions, SgdOptions};
+use fieldmark::core::optimize::{LbfgsOptions, OnlineLbfgsOptions, Prior};
 use fieldmark::core::{Dataset, DatasetBuilder, Gold, Scheme};
 use fieldmark::text::{surface, tokens};
 use fieldmark::{
@@ -38,12 +39,23 @@ fn data(text: &str, known: Option<&Dataset>) -> Dataset {
 }
 
 fn options(max_iterations: u64) -> TrainOptions {
-    let lbfgs = LbfgsOptions { max_iterations: Some(max_iterations), ..LbfgsOptions::default() };
-    TrainOptions { algorithm: Algorithm::Lbfgs(lbfgs), ..TrainOptions::default() }
+    let lbfgs = LbfgsOptions {
+        max_iterations: Some(max_iterations),
+        ..LbfgsOptions::default()
+    };
+    TrainOptions {
+        algorithm: Algorithm::Lbfgs(lbfgs),
+        ..TrainOptions::default()
+    }
 }
 
 fn bits(trained: &Trained) -> Vec<u64> {
-    trained.model.weights().iter().map(|weight| weight.to_bits()).collect()
+    trained
+        .model
+        .weights()
+        .iter()
+        .map(|weight| weight.to_bits())
+        .collect()
 }
 
 /// Stops after some iterations.
@@ -51,7 +63,11 @@ struct StopAfter(u64);
 
 impl Observer for StopAfter {
     fn iteration(&mut self, progress: &Progress) -> Flow {
-        if progress.iteration.iteration >= self.0 { Flow::Stop } else { Flow::Continue }
+        if progress.iteration.iteration >= self.0 {
+            Flow::Stop
+        } else {
+            Flow::Continue
+        }
     }
 }
 
@@ -60,8 +76,13 @@ fn any_number_of_threads_gives_the_same_weights() {
     let weights: Vec<Vec<u64>> = [1, 2, 7]
         .into_iter()
         .map(|threads| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| bits(&train(data(sample::TRAIN, None), None, None, &options(8), &mut ()).unwrap()))
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .unwrap();
+            pool.install(|| {
+                bits(&train(data(sample::TRAIN, None), None, None, &options(8), &mut ()).unwrap())
+            })
         })
         .collect();
     assert!(weights[0] == weights[1] && weights[0] == weights[2]);
@@ -71,7 +92,11 @@ fn any_number_of_threads_gives_the_same_weights() {
 fn a_run_that_was_stopped_and_resumed_ends_like_one_that_was_not() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("run.checkpoint");
-    let checkpoint = |resume| CheckpointOptions { path: path.clone(), every: Interval::Iterations(3), resume };
+    let checkpoint = |resume| CheckpointOptions {
+        path: path.clone(),
+        every: Interval::Iterations(3),
+        resume,
+    };
     let train_data = data(sample::TRAIN, None);
     let dev = data(sample::TEST, Some(&train_data));
     let whole = train(train_data.clone(), Some(&dev), None, &options(12), &mut ()).unwrap();
@@ -104,7 +129,10 @@ fn patience_keeps_the_best_weights() {
     let best = trained.best.unwrap();
     let score = |progress: &Progress| progress.dev.unwrap();
     let top = trained.iterations.iter().map(score).fold(0.0, f64::max);
-    assert_eq!(trained.iterations.iter().position(|p| score(p) == top), Some(best as usize - 1));
+    assert_eq!(
+        trained.iterations.iter().position(|p| score(p) == top),
+        Some(best as usize - 1)
+    );
     if trained.stop == Stop::Patience {
         assert_eq!(trained.iterations.len() as u64, best + 3);
     }
@@ -118,7 +146,86 @@ fn a_warm_start_is_where_the_other_model_ended() {
     let cold = train(train_data.clone(), None, None, &options(30), &mut ()).unwrap();
     let warm = train(train_data, None, Some(&cold.model), &options(1), &mut ()).unwrap();
     let last = cold.iterations.last().unwrap().iteration.loss;
-    assert!(warm.iterations[0].iteration.loss <= last, "{} > {last}", warm.iterations[0].iteration.loss);
+    assert!(
+        warm.iterations[0].iteration.loss <= last,
+        "{} > {last}",
+        warm.iterations[0].iteration.loss
+    );
+}
+
+#[test]
+fn every_algorithm_learns_and_resumes() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("run.checkpoint");
+    let train_data = data(sample::TRAIN, None);
+    let algorithms = [
+        Algorithm::Lbfgs(LbfgsOptions {
+            prior: Prior { c1: 0.5, c2: 0.1 },
+            ..LbfgsOptions::default()
+        }),
+        Algorithm::OnlineLbfgs(OnlineLbfgsOptions::default()),
+        Algorithm::Sgd(SgdOptions::default()),
+        Algorithm::Sgd(SgdOptions {
+            prior: Prior { c1: 0.5, c2: 0.0 },
+            ..SgdOptions::default()
+        }),
+        Algorithm::AveragedPerceptron(PerceptronOptions::default()),
+        Algorithm::PassiveAggressive(PassiveAggressiveOptions::default()),
+        Algorithm::Arow(ArowOptions::default()),
+    ];
+    for algorithm in algorithms {
+        let run = |resume: bool, stop: u64| {
+            let checkpoint = CheckpointOptions {
+                path: path.clone(),
+                every: Interval::Iterations(1),
+                resume,
+            };
+            let options = TrainOptions {
+                algorithm: algorithm.clone(),
+                checkpoint: Some(checkpoint),
+                ..TrainOptions::default()
+            };
+            train(train_data.clone(), None, None, &options, &mut StopAfter(stop)).unwrap()
+        };
+        let whole = run(false, 6);
+        run(false, 3);
+        let resumed = run(true, 6);
+        assert_eq!(bits(&resumed), bits(&whole), "{algorithm:?}");
+        let mut tagger = fieldmark::chain::Tagger::<f64>::new(
+            resumed.model.structure(),
+            resumed.model.weights(),
+            Default::default(),
+        );
+        let names: Vec<Option<u32>> = train_data
+            .observations
+            .iter()
+            .map(|name| resumed.model.observations().get(name))
+            .collect();
+        let mut wrong = 0;
+        for instance in train_data.instances() {
+            let mut builder = DatasetBuilder::new();
+            for position in instance.positions() {
+                for (id, value) in train_data.unary.iter(position) {
+                    if let Some(id) = names[id as usize] {
+                        builder.observe(id, value);
+                    }
+                }
+                builder.end_position(Gold::Unknown).unwrap();
+            }
+            let one = builder.finish();
+            let labels = tagger.tag(one.instance(0)).unwrap();
+            wrong += labels
+                .iter()
+                .enumerate()
+                .filter(|&(t, &l)| instance.gold(t) != Gold::Known(l))
+                .count();
+        }
+        let share = wrong as f64 / train_data.positions() as f64;
+        assert!(
+            share < 0.25,
+            "{algorithm:?} is wrong at {share} of the positions that it was trained on"
+        );
+    }
 }
 
 #[test]
@@ -132,14 +239,20 @@ fn a_saved_model_tags_like_the_one_in_memory() {
         options.structure.order = order;
         options.structure.boundaries = order % 2 == 1;
         let trained = train(train_data.clone(), None, None, &options, &mut ()).unwrap();
-        let model = Model { chain: trained.model, input: InputFormat::attributes() };
+        let model = Model {
+            chain: trained.model,
+            input: InputFormat::attributes(),
+        };
         model.save(&path).unwrap();
         let opened = Model::open(&path).unwrap();
         assert_eq!(opened.input, model.input);
         assert_eq!(opened.chain.weights(), model.chain.weights());
         // The data are numbered by training; observations without weight are not in the model.
-        let numbers: Vec<Option<u32>> =
-            test.observations.iter().map(|name| opened.chain.observations().get(name)).collect();
+        let numbers: Vec<Option<u32>> = test
+            .observations
+            .iter()
+            .map(|name| opened.chain.observations().get(name))
+            .collect();
         let mut builder = DatasetBuilder::new();
         for position in test.instance(0).positions() {
             for (id, value) in test.unary.iter(position) {
