@@ -57,6 +57,12 @@ fn every_algorithm_and_order_learns_the_training_data() {
         "--all-possible-states --all-possible-transitions --c2 0.1",
         "--step-observations right --c2 0.1",
         "--min-freq 2 --c2 0.01",
+        "--algorithm l2sgd --c2 0.1",
+        "--algorithm l1sgd --c1 0.1",
+        "--algorithm ap",
+        "--algorithm pa",
+        "--algorithm pa --type 2 --c 0.5 --averaging false --error-sensitive false",
+        "--algorithm arow --max-iterations 20",
         "--algorithm naive-bayes --smoothing 0.1",
         "--algorithm hmm",
     ];
@@ -79,6 +85,8 @@ fn options_without_effect_are_refused() {
         error.contains("--c2 means nothing to --algorithm hmm, whose options are --smoothing"),
         "{error}"
     );
+    place.refuse("train --algorithm ap --c1 1 --model m.fmk train.txt");
+    place.refuse("train --variance 1 --model m.fmk train.txt");
     let error = place.refuse("train --template template.txt --model m.fmk train.crfsuite");
     assert!(
         error.contains("crfsuite files hold observations already"),

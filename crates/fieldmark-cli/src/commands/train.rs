@@ -145,7 +145,11 @@ impl Arguments {
             .map(|path| read_dev(path, &input, &data, console))
             .transpose()?;
 
-        let mut watcher = Watcher::new(console, self.run.json, self.algorithm.max_iterations());
+        let mut watcher = Watcher::new(
+            console,
+            self.run.json,
+            algorithm::most_iterations(&options.algorithm),
+        );
         watcher.event(&size.event());
         let warm = warm.as_ref().map(|model| &model.chain);
         let trained = train(data, dev.as_ref(), warm, &options, &mut watcher);

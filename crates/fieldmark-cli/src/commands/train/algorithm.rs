@@ -4,6 +4,9 @@ use crate::failure::Failure;
 use clap::ValueEnum;
 use fieldmark::Algorithm;
 use fieldmark::chain::train::generative::Generative;
+use fieldmark::chain::train::online::{
+    ArowOptions, PaType, PassiveAggressiveOptions, PerceptronOptions, SgdOptions,
+};
 use fieldmark::core::optimize::{LbfgsOptions, OnlineLbfgsOptions, Prior};
 
 /// How weights are found.
@@ -14,27 +17,29 @@ pub struct AlgorithmOptions {
     #[arg(short, long, value_enum, default_value_t, value_name = "NAME")]
     algorithm: AlgorithmName,
 
-    /// Coefficient of the L1 norm; above 0 many weights become zero [lbfgs: 0]
+    /// Coefficient of the L1 norm; above 0 many weights become zero [lbfgs: 0, l1sgd: 1]
     #[arg(long, value_name = "X")]
     c1: Option<f64>,
 
-    /// Coefficient of the squared L2 norm [lbfgs, online-lbfgs: 1]
+    /// Coefficient of the squared L2 norm [lbfgs, online-lbfgs, l2sgd: 1, l1sgd: 0]
     #[arg(long, value_name = "X")]
     c2: Option<f64>,
 
-    /// Stop after this many iterations (passes over the data)
+    /// Stop after this many iterations (passes over the data) [ap, pa, arow: 100, l2sgd, l1sgd: 1000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     max_iterations: Option<u64>,
 
-    /// Converged when the gradient is this small, relative to the weights [lbfgs, online-lbfgs: 1e-5]
+    /// Converged when the gradient is this small, relative to the weights [lbfgs, online-lbfgs: 1e-5];
+    /// or when the mean loss of a sequence is at most this [ap, pa, arow: 0]
     #[arg(long, value_name = "X")]
     epsilon: Option<f64>,
 
-    /// Number of iterations over which --delta is tested [lbfgs: 10, online-lbfgs: 5]
+    /// Number of iterations over which --delta is tested [lbfgs, l2sgd, l1sgd: 10, online-lbfgs: 5]
     #[arg(long, value_name = "N")]
     period: Option<usize>,
 
-    /// Converged when the loss fell by less than this, relative [lbfgs: 1e-5, online-lbfgs: 1e-4]
+    /// Converged when the loss fell by less than this, relative [lbfgs: 1e-5, online-lbfgs: 1e-4,
+    /// l2sgd, l1sgd: 1e-6]
     #[arg(long, value_name = "X")]
     delta: Option<f64>,
 
@@ -62,7 +67,59 @@ pub struct AlgorithmOptions {
     #[arg(long, value_name = "X")]
     lambda: Option<f64>,
 
-    /// Decides the order in which sequences are visited [online-lbfgs: 0]
+    /// Scale of the very first step, before any curvature is known [online-lbfgs: 1e-8]
+    #[arg(long, value_name = "X")]
+    first_step: Option<f64>,
+
+    /// Learning rate that calibration tries first [l2sgd, l1sgd: 0.1]
+    #[arg(long, value_name = "X")]
+    calibration_eta: Option<f64>,
+
+    /// Factor between the learning rates that calibration tries [l2sgd, l1sgd: 2]
+    #[arg(long, value_name = "X")]
+    calibration_rate: Option<f64>,
+
+    /// Sequences in the sample that calibration uses [l2sgd, l1sgd: 1000]
+    #[arg(long, value_name = "N")]
+    calibration_samples: Option<usize>,
+
+    /// Good learning rates that calibration tries in each direction [l2sgd, l1sgd: 10]
+    #[arg(long, value_name = "N")]
+    calibration_candidates: Option<usize>,
+
+    /// Most learning rates that calibration tries [l2sgd, l1sgd: 20]
+    #[arg(long, value_name = "N")]
+    calibration_max_trials: Option<usize>,
+
+    /// Factor of the learning rate from pass to pass [l1sgd: 0.85]
+    #[arg(long, value_name = "X")]
+    decay: Option<f64>,
+
+    /// How far to go after a mistake: 0, 1 or 2 for PA, PA-I or PA-II [pa: 1]
+    #[arg(long = "type", value_name = "N", value_parser = clap::value_parser!(u32).range(0..=2))]
+    pa_type: Option<u32>,
+
+    /// Aggressiveness [pa: 1]
+    #[arg(long, value_name = "X")]
+    c: Option<f64>,
+
+    /// Whether a mistake costs the square root of its number of wrong labels [pa: true]
+    #[arg(long, value_name = "BOOL")]
+    error_sensitive: Option<bool>,
+
+    /// Whether weights are averaged [pa: true]
+    #[arg(long, value_name = "BOOL")]
+    averaging: Option<bool>,
+
+    /// Variance of every weight at the start [arow: 1]
+    #[arg(long, value_name = "X")]
+    variance: Option<f64>,
+
+    /// Keep the weights (high) or correct the mistake (low) [arow: 1]
+    #[arg(long, value_name = "X")]
+    gamma: Option<f64>,
+
+    /// Decides the order in which sequences are visited [all but lbfgs: 0]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 
@@ -78,54 +135,65 @@ enum AlgorithmName {
     Lbfgs,
     /// L-BFGS on batches: a good model after a few passes over large data
     OnlineLbfgs,
+    /// Stochastic gradient descent with an L2 term, as in CRFsuite
+    L2sgd,
+    /// Stochastic gradient descent with a cumulative L1 penalty: sparse
+    L1sgd,
+    /// Averaged perceptron: fast, without probabilities
+    Ap,
+    /// Passive-aggressive: fast, without probabilities
+    Pa,
+    /// Adaptive regularisation of weight vectors: for noisy labels, without probabilities
+    Arow,
     /// Naive Bayes, a baseline: labels are independent
     NaiveBayes,
     /// A hidden Markov model of the first order, a baseline
     Hmm,
 }
 
-/// The options that an algorithm understands.
-fn understood(algorithm: AlgorithmName) -> &'static [&'static str] {
+/// The options that an algorithm understands, besides `max-iterations`.
+fn understood(algorithm: AlgorithmName) -> String {
+    const CALIBRATION: &str = "calibration-eta calibration-rate calibration-samples calibration-candidates \
+                               calibration-max-trials";
     match algorithm {
-        AlgorithmName::Lbfgs => &[
-            "c1",
-            "c2",
-            "max-iterations",
-            "epsilon",
-            "period",
-            "delta",
-            "num-memories",
-            "max-linesearch",
-        ],
-        AlgorithmName::OnlineLbfgs => &[
-            "c2",
-            "max-iterations",
-            "epsilon",
-            "period",
-            "delta",
-            "num-memories",
-            "batch-size",
-            "eta0",
-            "tau",
-            "lambda",
-            "seed",
-        ],
-        AlgorithmName::NaiveBayes | AlgorithmName::Hmm => &["smoothing"],
+        AlgorithmName::Lbfgs => "c1 c2 epsilon period delta num-memories max-linesearch".into(),
+        AlgorithmName::OnlineLbfgs => {
+            "c2 epsilon period delta num-memories batch-size eta0 tau lambda first-step seed".into()
+        }
+        AlgorithmName::L2sgd => format!("c2 period delta seed {CALIBRATION}"),
+        AlgorithmName::L1sgd => format!("c1 c2 period delta decay seed {CALIBRATION}"),
+        AlgorithmName::Ap => "epsilon seed".into(),
+        AlgorithmName::Pa => "type c error-sensitive averaging epsilon seed".into(),
+        AlgorithmName::Arow => "variance gamma epsilon seed".into(),
+        AlgorithmName::NaiveBayes | AlgorithmName::Hmm => "smoothing".into(),
+    }
+}
+
+/// The largest number of iterations, when there is one.
+pub fn most_iterations(algorithm: &Algorithm) -> Option<u64> {
+    match algorithm {
+        Algorithm::Lbfgs(options) => options.max_iterations,
+        Algorithm::OnlineLbfgs(options) => options.max_iterations,
+        Algorithm::Sgd(options) => options.max_iterations,
+        Algorithm::AveragedPerceptron(options) => options.max_iterations,
+        Algorithm::PassiveAggressive(options) => options.max_iterations,
+        Algorithm::Arow(options) => options.max_iterations,
+        Algorithm::Generative(..) => None,
     }
 }
 
 impl AlgorithmOptions {
-    /// The largest number of iterations, when there is one.
-    pub fn max_iterations(&self) -> Option<u64> {
-        self.max_iterations
-    }
-
     /// The algorithm with its options.
     pub fn algorithm(&self) -> Result<Algorithm, Failure> {
         self.check()?;
         Ok(match self.algorithm {
             AlgorithmName::Lbfgs => Algorithm::Lbfgs(self.lbfgs()),
             AlgorithmName::OnlineLbfgs => Algorithm::OnlineLbfgs(self.online_lbfgs()),
+            AlgorithmName::L2sgd => Algorithm::Sgd(self.sgd(Prior { c1: 0.0, c2: 1.0 })),
+            AlgorithmName::L1sgd => Algorithm::Sgd(self.sgd(Prior { c1: 1.0, c2: 0.0 })),
+            AlgorithmName::Ap => Algorithm::AveragedPerceptron(self.perceptron()),
+            AlgorithmName::Pa => Algorithm::PassiveAggressive(self.passive_aggressive()),
+            AlgorithmName::Arow => Algorithm::Arow(self.arow()),
             AlgorithmName::NaiveBayes => Algorithm::Generative(Generative::NaiveBayes, self.smoothing()),
             AlgorithmName::Hmm => Algorithm::Generative(Generative::HiddenMarkov, self.smoothing()),
         })
@@ -146,10 +214,27 @@ impl AlgorithmOptions {
             ("eta0", self.eta0.is_some()),
             ("tau", self.tau.is_some()),
             ("lambda", self.lambda.is_some()),
+            ("first-step", self.first_step.is_some()),
+            ("calibration-eta", self.calibration_eta.is_some()),
+            ("calibration-rate", self.calibration_rate.is_some()),
+            ("calibration-samples", self.calibration_samples.is_some()),
+            ("calibration-candidates", self.calibration_candidates.is_some()),
+            ("calibration-max-trials", self.calibration_max_trials.is_some()),
+            ("decay", self.decay.is_some()),
+            ("type", self.pa_type.is_some()),
+            ("c", self.c.is_some()),
+            ("error-sensitive", self.error_sensitive.is_some()),
+            ("averaging", self.averaging.is_some()),
+            ("variance", self.variance.is_some()),
+            ("gamma", self.gamma.is_some()),
             ("seed", self.seed.is_some()),
             ("smoothing", self.smoothing.is_some()),
         ];
         let understood = understood(self.algorithm);
+        let mut understood: Vec<&str> = understood.split(' ').collect();
+        if !matches!(self.algorithm, AlgorithmName::NaiveBayes | AlgorithmName::Hmm) {
+            understood.push("max-iterations");
+        }
         match given
             .iter()
             .find(|(name, given)| *given && !understood.contains(name))
@@ -192,12 +277,73 @@ impl AlgorithmOptions {
             eta0: self.eta0.unwrap_or(default.eta0),
             tau: self.tau.unwrap_or(default.tau),
             lambda: self.lambda.unwrap_or(default.lambda),
+            first_step: self.first_step.unwrap_or(default.first_step),
             epsilon: self.epsilon.unwrap_or(default.epsilon),
             period: self.period.unwrap_or(default.period),
             delta: self.delta.unwrap_or(default.delta),
             max_iterations: self.max_iterations,
             seed: self.seed.unwrap_or(default.seed),
             ..default
+        }
+    }
+
+    fn sgd(&self, prior: Prior) -> SgdOptions {
+        let default = SgdOptions::default();
+        SgdOptions {
+            prior: Prior {
+                c1: self.c1.unwrap_or(prior.c1),
+                c2: self.c2.unwrap_or(prior.c2),
+            },
+            calibration_eta: self.calibration_eta.unwrap_or(default.calibration_eta),
+            calibration_rate: self.calibration_rate.unwrap_or(default.calibration_rate),
+            calibration_samples: self.calibration_samples.unwrap_or(default.calibration_samples),
+            calibration_candidates: self
+                .calibration_candidates
+                .unwrap_or(default.calibration_candidates),
+            calibration_max_trials: self
+                .calibration_max_trials
+                .unwrap_or(default.calibration_max_trials),
+            decay: self.decay.unwrap_or(default.decay),
+            period: self.period.unwrap_or(default.period),
+            delta: self.delta.unwrap_or(default.delta),
+            max_iterations: self.max_iterations.or(default.max_iterations),
+            seed: self.seed.unwrap_or(default.seed),
+        }
+    }
+
+    fn perceptron(&self) -> PerceptronOptions {
+        let default = PerceptronOptions::default();
+        PerceptronOptions {
+            max_iterations: self.max_iterations.or(default.max_iterations),
+            epsilon: self.epsilon.unwrap_or(default.epsilon),
+            seed: self.seed.unwrap_or(default.seed),
+        }
+    }
+
+    fn passive_aggressive(&self) -> PassiveAggressiveOptions {
+        let default = PassiveAggressiveOptions::default();
+        PassiveAggressiveOptions {
+            pa_type: self
+                .pa_type
+                .and_then(PaType::from_number)
+                .unwrap_or(default.pa_type),
+            c: self.c.unwrap_or(default.c),
+            error_sensitive: self.error_sensitive.unwrap_or(default.error_sensitive),
+            averaging: self.averaging.unwrap_or(default.averaging),
+            max_iterations: self.max_iterations.or(default.max_iterations),
+            epsilon: self.epsilon.unwrap_or(default.epsilon),
+            seed: self.seed.unwrap_or(default.seed),
+        }
+    }
+
+    fn arow(&self) -> ArowOptions {
+        let default = ArowOptions::default();
+        ArowOptions {
+            variance: self.variance.unwrap_or(default.variance),
+            gamma: self.gamma.unwrap_or(default.gamma),
+            max_iterations: self.max_iterations.or(default.max_iterations),
+            epsilon: self.epsilon.unwrap_or(default.epsilon),
+            seed: self.seed.unwrap_or(default.seed),
         }
     }
 
