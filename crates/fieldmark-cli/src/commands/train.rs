@@ -218,27 +218,26 @@ impl Arguments {
 
 /// Finds out before the work, not after it, that the model cannot be written.
 fn check_writable(model: &Path) -> Result<(), Failure> {
-    let directory = match model.parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        _ => Path::new("."),
-    };
     if model.is_dir() {
         return Err(Failure::writing(
             model,
             "this is a directory. Give the name of a file, such as model.fmk",
         ));
     }
-    match std::fs::metadata(directory) {
-        Ok(found) if !found.is_dir() => Err(Failure::writing(model, "its directory is a file")),
-        Ok(found) if found.permissions().readonly() => {
-            Err(Failure::writing(model, "its directory is read-only"))
-        }
-        Ok(_) => Ok(()),
-        Err(error) => Err(Failure::writing(
-            model,
-            format_args!("{error} ({})", directory.display()),
-        )),
+    let directory = match model.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    };
+    if !directory.exists() {
+        let advice = format!(
+            "the directory {} does not exist. Make it first",
+            directory.display()
+        );
+        return Err(Failure::writing(model, advice));
     }
+    let probe = directory.join(format!(".fieldmark-{}", std::process::id()));
+    let written = std::fs::File::create(&probe).and_then(|_| std::fs::remove_file(&probe));
+    written.map_err(|error| Failure::writing(model, error))
 }
 
 fn read_dev(path: &Path, input: &InputFormat, data: &Dataset, console: &Console) -> Result<Dataset, Failure> {
