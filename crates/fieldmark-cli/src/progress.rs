@@ -197,10 +197,12 @@ fn message(progress: &Progress) -> String {
         .dev
         .map(|dev| format!("  dev {:.2}", 100.0 * dev))
         .unwrap_or_default();
-    format!(
-        "loss {:.2}  |g| {:.2}{dev}  {:.2} s",
-        iteration.loss, iteration.gradient_norm, progress.seconds
-    )
+    let gradient = if iteration.gradient_norm.is_nan() {
+        String::new()
+    } else {
+        format!("  |g| {:.2}", iteration.gradient_norm)
+    };
+    format!("loss {:.2}{gradient}{dev}  {:.2} s", iteration.loss, progress.seconds)
 }
 
 fn heading() -> String {
@@ -216,9 +218,15 @@ fn line(progress: &Progress) -> String {
         .dev
         .map_or("-".to_owned(), |dev| format!("{:.2}", 100.0 * dev));
     let memory = memory::peak().map_or("-".to_owned(), memory::shown);
+    // Trainers that learn from one sequence at a time have no gradient.
+    let gradient = if iteration.gradient_norm.is_nan() {
+        "-".to_owned()
+    } else {
+        format!("{:.6}", iteration.gradient_norm)
+    };
     format!(
-        "{:5} {:16.6} {:14.6} {:11} {dev:>7} {:9.3} {memory:>9}",
-        iteration.iteration, iteration.loss, iteration.gradient_norm, iteration.active, progress.seconds
+        "{:5} {:16.6} {gradient:>14} {:11} {dev:>7} {:9.3} {memory:>9}",
+        iteration.iteration, iteration.loss, iteration.active, progress.seconds
     )
 }
 
