@@ -202,7 +202,10 @@ fn message(progress: &Progress) -> String {
     } else {
         format!("  |g| {:.2}", iteration.gradient_norm)
     };
-    format!("loss {:.2}{gradient}{dev}  {:.2} s", iteration.loss, progress.seconds)
+    format!(
+        "loss {:.2}{gradient}{dev}  {:.2} s",
+        iteration.loss, progress.seconds
+    )
 }
 
 fn heading() -> String {

@@ -216,7 +216,16 @@ fn killed_and_resumed_gives_the_same_model() {
         }
     }
     assert!(kills > 0, "the run was over before it could be killed");
-    place.run(&format!("{train} --model cut.fmk big.txt"));
+    let events = place.run(&format!("{train} --json --model cut.fmk big.txt"));
+    let first = events
+        .lines()
+        .find(|line| line.contains("\"event\":\"iteration\""))
+        .unwrap();
+    let first: serde_json::Value = serde_json::from_str(first).unwrap();
+    assert!(
+        first["iteration"].as_u64().unwrap() > 1,
+        "it went on from the checkpoint: {first}"
+    );
     assert!(place.bytes("whole.fmk") == place.bytes("cut.fmk"));
 }
 

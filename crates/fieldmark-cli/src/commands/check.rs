@@ -73,8 +73,8 @@ impl Arguments {
             rare: self.rare,
             examples: self.examples,
             memories: self.num_memories,
-            threads: self.threads.start()? as u64,
         };
+        self.threads.start()?;
         let test = self.test.as_ref().map(Source::from_argument);
         let source = Source::from_argument(&self.data);
         let report = check(&source, test.as_ref(), &input.format()?, &options)?;
