@@ -14,32 +14,56 @@ impl ChainModel {
         let mut label_of: Vec<Option<u32>> = labels.iter().map(|name| self.labels().get(name)).collect();
         label_of.push(Some(self.labels().len() as u32));
         for (row, name) in observations.iter().enumerate() {
-            let Some(own_row) = self.observations().get(name) else { continue };
+            let Some(own_row) = self.observations().get(name) else {
+                continue;
+            };
             let row = row as u32;
-            for (&column, feature) in structure.unary().columns(row).iter().zip(structure.unary().features(row)) {
+            for (&column, feature) in structure
+                .unary()
+                .columns(row)
+                .iter()
+                .zip(structure.unary().features(row))
+            {
                 let found = label_of[column as usize].and_then(|label| own.unary().find(own_row, label));
                 if let Some(own_feature) = found {
                     weights[structure.unary_weights().start + feature] =
                         self.weights()[own.unary_weights().start + own_feature];
                 }
             }
-            for (&column, feature) in structure.pair().columns(row).iter().zip(structure.pair().features(row)) {
+            for (&column, feature) in structure
+                .pair()
+                .columns(row)
+                .iter()
+                .zip(structure.pair().features(row))
+            {
                 let [from, to] = structure.pairs()[column as usize];
-                let found = label_of[from as usize].zip(label_of[to as usize]).and_then(|(from, to)| {
-                    let column = own.pairs().binary_search(&[from, to]).ok()?;
-                    own.pair().find(own_row, column as u32)
-                });
+                let found = label_of[from as usize]
+                    .zip(label_of[to as usize])
+                    .and_then(|(from, to)| {
+                        let column = own.pairs().binary_search(&[from, to]).ok()?;
+                        own.pair().find(own_row, column as u32)
+                    });
                 if let Some(own_feature) = found {
                     weights[structure.pair_weights().start + feature] =
                         self.weights()[own.pair_weights().start + own_feature];
                 }
             }
         }
-        let own_tuples: std::collections::HashMap<&[u32], f64> =
-            own.tuples().iter().zip(&self.weights()[own.tuple_weights()]).map(|(t, &w)| (t, w)).collect();
-        for (tuple, weight) in structure.tuples().iter().zip(&mut weights[structure.tuple_weights()]) {
+        let own_tuples: std::collections::HashMap<&[u32], f64> = own
+            .tuples()
+            .iter()
+            .zip(&self.weights()[own.tuple_weights()])
+            .map(|(t, &w)| (t, w))
+            .collect();
+        for (tuple, weight) in structure
+            .tuples()
+            .iter()
+            .zip(&mut weights[structure.tuple_weights()])
+        {
             let mapped: Option<Vec<u32>> = tuple.iter().map(|&label| label_of[label as usize]).collect();
-            *weight = mapped.and_then(|tuple| own_tuples.get(&tuple[..]).copied()).unwrap_or(0.0);
+            *weight = mapped
+                .and_then(|tuple| own_tuples.get(&tuple[..]).copied())
+                .unwrap_or(0.0);
         }
         let biases = &self.weights()[own.bias_weights()];
         for (label, weight) in weights[structure.bias_weights()].iter_mut().enumerate() {

@@ -39,8 +39,6 @@ pub struct CheckOptions {
     pub examples: usize,
     /// Pairs of vectors that L-BFGS will remember, for the memory estimate.
     pub memories: u64,
-    /// Threads that will train, for the memory estimate.
-    pub threads: u64,
 }
 
 impl Default for CheckOptions {
@@ -50,7 +48,6 @@ impl Default for CheckOptions {
             rare: 5,
             examples: 5,
             memories: 6,
-            threads: 1,
         }
     }
 }

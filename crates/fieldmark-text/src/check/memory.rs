@@ -7,15 +7,16 @@ use serde::{Deserialize, Serialize};
 
 /// The memory that batch training with L-BFGS takes.
 ///
-/// With `K` features and `m` remembered pairs, L-BFGS keeps `2m` vectors of history, the weights, the
-/// gradient, their previous values and the direction (Nocedal 1980), and every thread sums a gradient of its
-/// own, all in numbers of 8 bytes:
+/// With `K` features and `m` remembered pairs, L-BFGS keeps the weights, the gradient, their previous values
+/// and the direction in numbers of 8 bytes, and `2m` vectors of history in numbers of 4 (Nocedal 1980).
+/// Training lays the data out anew, which takes about as much again as the data, and leaves about a fifth
+/// of the cells for weights empty:
 ///
-/// `total = dataset + 8 K (2m + 5 + threads)`
+/// `total = 2 dataset + 6/5 K (40 + 8m)`
 ///
-/// `K` counts the features that occur in the data: observations with the labels that they are seen with,
-/// and the same for steps with pairs of labels. A position that is unknown or ambiguous counts with
-/// every label that it allows.
+/// The number of threads does not matter. `K` counts the features that occur in the data: observations with
+/// the labels that they are seen with, and the same for steps with pairs of labels. An ambiguous position
+/// counts with every label that it allows, an unknown one with none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryEstimate {
     /// Bytes of the data themselves.
@@ -40,8 +41,9 @@ impl MemoryEstimate {
             .saturating_add(pair.saturating_mul(labels * labels))
             .saturating_add(pairs);
         let dataset_bytes = data.memory() as u64;
-        let vectors = 2 * options.memories + 5 + options.threads;
-        let training = |features: u64| dataset_bytes.saturating_add(features.saturating_mul(8 * vectors));
+        let per_feature = (40 + 8 * options.memories) * 6 / 5;
+        let training =
+            |features: u64| (2 * dataset_bytes).saturating_add(features.saturating_mul(per_feature));
         Self {
             dataset_bytes,
             supported_features: supported,
@@ -62,11 +64,11 @@ fn count_distinct<T: Ord + Send>(mut seen: Vec<T>) -> u64 {
     seen.len() as u64
 }
 
-/// The labels that a position allows.
-fn allowed(data: &Dataset, t: usize) -> Vec<u32> {
+/// The labels that a position supports.
+fn supported_labels(data: &Dataset, t: usize) -> Vec<u32> {
     match data.gold(t) {
         Gold::Known(label) => vec![label],
-        Gold::Unknown => (0..data.labels.len() as u32).collect(),
+        Gold::Unknown => Vec::new(),
         Gold::Ambiguous(set) => set.to_vec(),
     }
 }
@@ -75,7 +77,7 @@ fn supported_states(data: &Dataset) -> u64 {
     let mut seen: Vec<(u32, u32)> = Vec::with_capacity(data.unary.len());
     let mut compacted = 0;
     for t in 0..data.positions() {
-        for label in allowed(data, t) {
+        for label in supported_labels(data, t) {
             seen.extend(data.unary.ids(t).iter().map(|&id| (id, label)));
         }
         compact(&mut seen, &mut compacted, data.unary.len());
@@ -90,8 +92,8 @@ fn supported_steps(data: &Dataset, label_bigram: bool) -> u64 {
     let mut compacted = 0;
     for instance in data.instances() {
         for t in instance.positions().skip(1) {
-            for previous in allowed(data, t - 1) {
-                for next in allowed(data, t) {
+            for previous in supported_labels(data, t - 1) {
+                for next in supported_labels(data, t) {
                     seen.extend(data.pair.ids(t).iter().map(|&id| (id, previous, next)));
                     seen.extend(label_bigram.then_some((BIGRAM, previous, next)));
                 }
@@ -102,8 +104,8 @@ fn supported_steps(data: &Dataset, label_bigram: bool) -> u64 {
     count_distinct(seen)
 }
 
-/// Drops what occurs twice once enough was added since the last time, so that unknown positions, which stand
-/// for every label, do not fill the memory.
+/// Drops what occurs twice once enough was added since the last time, so that ambiguous positions, which stand
+/// for several labels, do not fill the memory.
 fn compact<T: Ord + Send>(seen: &mut Vec<T>, compacted: &mut usize, room: usize) {
     if seen.len() >= 2 * *compacted + room.max(1 << 16) {
         seen.par_sort_unstable();
