@@ -24,10 +24,10 @@ impl Place {
     /// A directory with `train.txt`, `test.txt`, `template.txt` and the attribute files of the same data.
     pub fn with_data() -> Self {
         let place = Self::new();
-        place.write("train.txt", &columns(TRAIN));
-        place.write("test.txt", &columns(TEST));
-        place.write("train.crfsuite", &attributes(TRAIN));
-        place.write("test.crfsuite", &attributes(TEST));
+        place.write("train.txt", columns(TRAIN));
+        place.write("test.txt", columns(TEST));
+        place.write("train.crfsuite", attributes(TRAIN));
+        place.write("test.crfsuite", attributes(TEST));
         place.write(
             "template.txt",
             "U00:%x[0,0]\nU01:%x[0,1]\nU02:%x[-1,0]/%x[0,1]\nB\n",

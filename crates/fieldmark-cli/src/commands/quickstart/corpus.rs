@@ -12,8 +12,11 @@ use std::error::Error;
 
 const SCHEME: Scheme = Scheme::Iob2;
 
+/// The sample is part of the program, so whatever goes wrong with it is a mistake of ours.
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
 /// Tokens and labels of a marked sentence.
-pub fn labelled<'a>(sentence: &'a Sentence<'_>) -> Result<(Vec<&'a str>, Vec<String>), Box<dyn Error>> {
+pub fn labelled<'a>(sentence: &'a Sentence<'_>) -> Result<(Vec<&'a str>, Vec<String>)> {
     let tokens = tokenize(&sentence.text);
     let labels = SCHEME.labels_of(&sentence.align(&tokens)?, tokens.len())?;
     Ok((
@@ -23,7 +26,7 @@ pub fn labelled<'a>(sentence: &'a Sentence<'_>) -> Result<(Vec<&'a str>, Vec<Str
 }
 
 /// The training part.
-pub fn training_data() -> Result<Dataset, Box<dyn Error>> {
+pub fn training_data() -> Result<Dataset> {
     let mut builder = DatasetBuilder::new();
     for sentence in &sample::parse(sample::TRAIN)? {
         let (tokens, labels) = labelled(sentence)?;
@@ -41,7 +44,7 @@ pub fn training_data() -> Result<Dataset, Box<dyn Error>> {
 }
 
 /// One sentence with the observations that the model knows.
-fn observed(model: &ChainModel, tokens: &[&str]) -> Result<Dataset, Box<dyn Error>> {
+fn observed(model: &ChainModel, tokens: &[&str]) -> Result<Dataset> {
     let mut builder = DatasetBuilder::new();
     for position in 0..tokens.len() {
         surface::observe(tokens, position, &mut |name| {
@@ -55,7 +58,7 @@ fn observed(model: &ChainModel, tokens: &[&str]) -> Result<Dataset, Box<dyn Erro
 }
 
 /// Gold and predicted labels of the test part.
-pub fn test_labels(model: &ChainModel) -> Result<Vec<(Vec<String>, Vec<String>)>, Box<dyn Error>> {
+pub fn test_labels(model: &ChainModel) -> Result<Vec<(Vec<String>, Vec<String>)>> {
     let mut tagger = model.tagger();
     let mut all = Vec::new();
     for sentence in &sample::parse(sample::TEST)? {
@@ -91,7 +94,7 @@ impl Tagged<'_> {
 }
 
 /// Tags raw text. Only labels that are legal in the scheme are considered.
-pub fn tag<'a>(model: &ChainModel, text: &'a str) -> Result<Tagged<'a>, Box<dyn Error>> {
+pub fn tag<'a>(model: &ChainModel, text: &'a str) -> Result<Tagged<'a>> {
     let reader = SpanReader::new(SCHEME, model.labels());
     let legal = Constraints::of_scheme(SCHEME, model.labels());
     let mut tagger = model.tagger();
