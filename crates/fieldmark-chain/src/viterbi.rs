@@ -131,7 +131,9 @@ mod tests {
         let mut state = seed;
         (0..count)
             .map(|_| {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1_442_695_040_888_963_407);
                 ((state >> 33) % 16) as f64 / 4.0
             })
             .collect()
@@ -164,13 +166,21 @@ mod tests {
                     .enumerate()
                     .map(|(t, &label)| {
                         let label = label as usize;
-                        let step = if t == 0 { start[label] } else { arcs[label * labels + found[t - 1] as usize] };
+                        let step = if t == 0 {
+                            start[label]
+                        } else {
+                            arcs[label * labels + found[t - 1] as usize]
+                        };
                         let last = if t + 1 == length { end[label] } else { 0.0 };
                         nodes[t * labels + label] + step + last
                     })
                     .sum();
                 assert_eq!(found.len(), length);
-                assert!((score - expected.score).abs() < 1e-9, "{score} {}", expected.score);
+                assert!(
+                    (score - expected.score).abs() < 1e-9,
+                    "{score} {}",
+                    expected.score
+                );
             }
         }
     }

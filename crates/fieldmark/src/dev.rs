@@ -73,7 +73,7 @@ impl<'a> Dev<'a> {
             .collect();
         match gold {
             Some(gold) => {
-                sums.0 = sums.0 + span_counts(&gold, predicted, &self.table);
+                sums.0 += span_counts(&gold, predicted, &self.table);
                 sums.1 += gold
                     .iter()
                     .zip(predicted)

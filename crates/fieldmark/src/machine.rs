@@ -36,7 +36,7 @@ impl Machines for f64 {
         macro_rules! online {
             ($trainer:ty, $options:expr) => {{
                 let mut trainer = match start {
-                    Start::Weights(weights) => <$trainer>::new(weights, $options.clone())?,
+                    Start::Weights(weights) => <$trainer>::new(weights, $*options)?,
                     Start::Saved(bytes) => <$trainer>::restore(bytes)?,
                 };
                 trainer.set_max_iterations($options.max_iterations);
@@ -64,7 +64,7 @@ fn batch<T: TrainingReal>(algorithm: &Algorithm, start: Start<'_>) -> Result<Box
     match algorithm {
         Algorithm::Lbfgs(options) => {
             let mut lbfgs = match start {
-                Start::Weights(weights) => Lbfgs::new(weights, options.clone())?,
+                Start::Weights(weights) => Lbfgs::new(weights, *options)?,
                 Start::Saved(bytes) => Lbfgs::restore(bytes)?,
             };
             lbfgs.set_max_iterations(options.max_iterations);
@@ -72,7 +72,7 @@ fn batch<T: TrainingReal>(algorithm: &Algorithm, start: Start<'_>) -> Result<Box
         }
         Algorithm::OnlineLbfgs(options) => {
             let mut online = match start {
-                Start::Weights(weights) => OnlineLbfgs::new(weights, options.clone())?,
+                Start::Weights(weights) => OnlineLbfgs::new(weights, *options)?,
                 Start::Saved(bytes) => OnlineLbfgs::restore(bytes)?,
             };
             online.set_max_iterations(options.max_iterations);

@@ -134,8 +134,7 @@ impl<T: Real> Kernel<T> for Exponentiate<'_, T> {
             let (high, low) = (simd.reduce_max(high), simd.reduce_min(low));
             maxima += high.to_f64();
             let width = high - low;
-            // Written so that a NaN is kept.
-            if !(width <= spread) {
+            if width > spread || width.is_nan() {
                 spread = width;
             }
             let high = simd.splat(high);
@@ -295,8 +294,8 @@ fn times<T: Real, S: Simd<T>, const N: usize>(simd: S, mut a: [S::V; N], b: [S::
 #[inline(always)]
 fn sum_all<T: Real, S: Simd<T>, const N: usize>(simd: S, a: [S::V; N]) -> T {
     let mut total = a[0];
-    for v in 1..N {
-        total = simd.add(total, a[v]);
+    for &vector in &a[1..] {
+        total = simd.add(total, vector);
     }
     simd.reduce_sum(total)
 }

@@ -176,12 +176,12 @@ mod tests {
     /// Sequences of (observation, label) with one observation each.
     fn data(sequences: &[&[(u32, u32)]]) -> Dataset {
         let mut builder = DatasetBuilder::new();
-        ["a", "b", "c"]
-            .iter()
-            .for_each(|name| drop(builder.observations.intern(name)));
-        ["X", "Y"]
-            .iter()
-            .for_each(|name| drop(builder.labels.intern(name)));
+        for name in ["a", "b", "c"] {
+            builder.observations.intern(name);
+        }
+        for name in ["X", "Y"] {
+            builder.labels.intern(name);
+        }
         for sequence in sequences {
             for &(observation, label) in *sequence {
                 builder.observe(observation, 1.0);

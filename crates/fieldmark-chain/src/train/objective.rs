@@ -111,6 +111,14 @@ pub(super) struct Worker<T> {
     pair_scores: Vec<T>,
 }
 
+/// What is known of a sequence before its forward and backward passes.
+struct Scored<T> {
+    /// Sum of the maxima of its scores, and their widest spread at a position.
+    scale: (f64, T),
+    /// The score of the gold labels, when all are known.
+    gold: Option<f64>,
+}
+
 /// A run of sequences and the sums over them.
 pub(super) struct Group<T> {
     /// Places in the list of instances.
@@ -620,16 +628,11 @@ impl<T: TrainingReal> Field<'_, T> {
         let gold = self.subtract_gold_path(instance, rows, sums);
         let (maxima, spread) = dense::exponentiate(stride, rows, &mut worker.dense.psi);
         if !self.chain.is_safe(spread) {
-            return self.general_passes(
-                instance,
-                &mut [],
-                rows,
-                &mut [],
-                worker,
-                sums,
-                (maxima, spread),
+            let scored = Scored {
+                scale: (maxima, spread),
                 gold,
-            );
+            };
+            return self.general_passes(instance, scored, rows, &mut [], worker, sums);
         }
         let log_scale = self.chain.log_scale(length) + maxima;
         let log_z = log_scale + dense::forward_backward(&self.chain, &mut worker.dense, rows);
@@ -674,59 +677,39 @@ impl<T: TrainingReal> Field<'_, T> {
         worker: &mut Worker<T>,
         sums: &mut Sums<T>,
     ) -> f64 {
-        let mut pair_scores = std::mem::take(&mut worker.pair_scores);
         if let Some(pair) = &self.pair {
-            pair_scores.resize(pair_rows.len(), T::ZERO);
+            let scores = &mut worker.pair_scores;
+            scores.resize(pair_rows.len(), T::ZERO);
             let weights = &weights[self.unary.cells()..];
-            pair.score(
-                weights,
-                instance.positions(),
-                &self.no_bias_for_pairs,
-                &mut pair_scores,
-            );
-            self.rescale(&mut pair_scores);
-        } else {
-            pair_scores.clear();
+            pair.score(weights, instance.positions(), &self.no_bias_for_pairs, scores);
+            self.rescale(scores);
         }
         let gold = self.subtract_gold_path(instance, rows, sums);
-        let gold = gold.map(|score| score + self.gold_pair_score(instance, &pair_scores));
+        let gold = gold.map(|score| score + self.gold_pair_score(instance, &worker.pair_scores));
         let scale = dense::exponentiate(self.stride, rows, &mut worker.dense.psi);
         let scale = if self.arithmetic == Arithmetic::Log {
             (f64::NAN, T::from_f64(f64::NAN))
         } else {
             scale
         };
-        let loss = self.general_passes(
-            instance,
-            &mut pair_scores,
-            rows,
-            pair_rows,
-            worker,
-            sums,
-            scale,
-            gold,
-        );
-        worker.pair_scores = pair_scores;
-        loss
+        self.general_passes(instance, Scored { scale, gold }, rows, pair_rows, worker, sums)
     }
 
     fn general_passes(
         &self,
         instance: Instance<'_>,
-        pair_scores: &mut [T],
+        Scored { scale, gold }: Scored<T>,
         rows: &mut [T],
         pair_rows: &mut [T],
         worker: &mut Worker<T>,
         sums: &mut Sums<T>,
-        scale: (f64, T),
-        gold: Option<f64>,
     ) -> f64 {
         let Worker {
             dense,
             general,
             scores,
             allowed,
-            ..
+            pair_scores,
         } = worker;
         scores.clear();
         scores.extend_from_slice(rows);

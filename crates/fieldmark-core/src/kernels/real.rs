@@ -49,6 +49,8 @@ pub trait Real:
     fn ln_1p(self) -> Self;
     /// Neither infinite nor NaN.
     fn is_finite(self) -> bool;
+    /// Not a number.
+    fn is_nan(self) -> bool;
     /// The larger of the two.
     fn max(self, other: Self) -> Self;
     /// The smaller of the two.
@@ -96,6 +98,10 @@ macro_rules! real {
             #[inline(always)]
             fn is_finite(self) -> bool {
                 self.is_finite()
+            }
+            #[inline(always)]
+            fn is_nan(self) -> bool {
+                self.is_nan()
             }
             #[inline(always)]
             fn max(self, other: Self) -> Self {
