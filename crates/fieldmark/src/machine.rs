@@ -36,7 +36,7 @@ impl Machines for f64 {
         macro_rules! online {
             ($trainer:ty, $options:expr) => {{
                 let mut trainer = match start {
-                    Start::Weights(weights) => <$trainer>::new(weights, $*options)?,
+                    Start::Weights(weights) => <$trainer>::new(weights, *$options)?,
                     Start::Saved(bytes) => <$trainer>::restore(bytes)?,
                 };
                 trainer.set_max_iterations($options.max_iterations);
