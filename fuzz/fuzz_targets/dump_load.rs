@@ -1,0 +1,42 @@
+//! Loads any text as the dump of a chain model: it is an error with a line, or a model that is dumped again.
+
+#![no_main]
+
+mod sample;
+
+use fieldmark_chain::ChainModel;
+use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
+use sample::{exercise, sample};
+use std::sync::LazyLock;
+
+fuzz_target!(|data: &[u8]| {
+    match ChainModel::from_dump(data) {
+        Ok(model) => {
+            exercise(&model);
+            let text = dump(&model);
+            let again = ChainModel::from_dump(&text[..]).unwrap();
+            assert_eq!(dump(&again), text);
+        }
+        Err(error) => {
+            let lines = data.iter().filter(|&&byte| byte == b'\n').count() as u64 + 1;
+            assert!((1..=lines).contains(&error.line()), "{error}");
+        }
+    }
+});
+
+fn dump(model: &ChainModel) -> Vec<u8> {
+    let mut text = Vec::new();
+    model.dump(&mut text).unwrap();
+    text
+}
+
+static START: LazyLock<Vec<u8>> = LazyLock::new(|| dump(&sample()));
+
+fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, _seed: u32| {
+    let start = &**START;
+    if !data.starts_with(&start[..4]) && start.len() <= max_size {
+        data[..start.len()].copy_from_slice(start);
+        return start.len();
+    }
+    fuzzer_mutate(data, size, max_size)
+});
