@@ -45,10 +45,19 @@ pub fn exercise(model: &ChainModel) {
     let data = builder.finish();
     let instance = data.instance(0);
     if let Ok(labels) = model.tagger().tag(instance) {
-        assert!(labels.iter().all(|&label| (label as usize) < model.labels().len()));
+        assert!(
+            labels
+                .iter()
+                .all(|&label| (label as usize) < model.labels().len())
+        );
     }
     if let Ok(explanation) = model.explain(instance, &Constraints::none(), 3) {
-        assert!(explanation.decisions.iter().all(|decision| decision.margin.is_finite()));
+        assert!(
+            explanation
+                .decisions
+                .iter()
+                .all(|decision| decision.margin.is_finite())
+        );
         let _ = explanation.to_string();
     }
     let _ = model.inspect(2).to_string();
