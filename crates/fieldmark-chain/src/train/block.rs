@@ -175,7 +175,8 @@ impl<C: Column> Block<C> {
     /// Splits the cells so that each part is touched about equally often.
     fn set_borders(&mut self, table: &FeatureTable, order: &[u32], touches: &[u32]) {
         let borders = |dense: bool, end: usize| -> Vec<usize> {
-            let work = |row: u32| u64::from(touches[row as usize]) * table.columns(row).len() as u64;
+            let cells = |row: u32| if dense { 1 } else { table.columns(row).len() as u64 };
+            let work = |row: u32| u64::from(touches[row as usize]) * cells(row);
             let chosen = order.iter().copied().filter(|&row| {
                 let cell = self.row_cells[row as usize] as usize;
                 !table.columns(row).is_empty() && (cell < self.dense_cells) == dense
@@ -400,12 +401,27 @@ impl<C: Column> Block<C> {
         }
         let cells = &self.sparse.cells[range.clone()];
         let columns = &self.sparse_columns[range.clone()];
-        if self.sparse.values.is_empty() {
-            for (&cell, &column) in cells.iter().zip(columns) {
-                row[column.index()] += weights[cell as usize];
+        // Neighbouring entries often have the same column. Two sums let them go on without waiting for each other.
+        let mut other = [T::ZERO; 32];
+        if self.sparse.values.is_empty() && row.len() <= other.len() {
+            let other = &mut other[..row.len()];
+            let pairs = cells.chunks_exact(2).zip(columns.chunks_exact(2));
+            for (cells, columns) in pairs {
+                row[columns[0].index()] += weights[cells[0] as usize];
+                other[columns[1].index()] += weights[cells[1] as usize];
+            }
+            if let ([cell], [column]) = (
+                cells.chunks_exact(2).remainder(),
+                columns.chunks_exact(2).remainder(),
+            ) {
+                row[column.index()] += weights[*cell as usize];
+            }
+            for (sum, other) in row.chunks_exact_mut(T::LANES).zip(other.chunks_exact(T::LANES)) {
+                simd.store(simd.add(simd.load(sum), simd.load(other)), sum);
             }
         } else {
-            for ((&cell, &column), &value) in cells.iter().zip(columns).zip(&self.sparse.values[range]) {
+            for (entry, (&cell, &column)) in range.zip(cells.iter().zip(columns)) {
+                let value = self.sparse.values.get(entry).copied().unwrap_or(1.0);
                 row[column.index()] += T::from_f32(value) * weights[cell as usize];
             }
         }

@@ -233,40 +233,48 @@ fn passes<T: Real, S: Simd<T>, const N: usize>(
     let alpha = &mut tables.alpha[..length * stride];
     let xi = &mut tables.xi[..length * stride];
     let inverse_scale = &mut tables.inverse_scale[..length];
+    // A row is divided by its sum when the next one is computed, and for good on the way back: the sum and the
+    // division then run beside the next product instead of before it.
+    let mut inverse = T::ONE;
     for t in 0..length {
+        let psi = load_vectors(simd, &psi[t * stride..]);
         let sums = if t == 0 {
-            load_vectors(simd, &chain.start)
+            times(simd, load_vectors(simd, &chain.start), psi)
         } else if chain.independent {
-            load_vectors(simd, chain.backward_ones())
+            times(simd, load_vectors(simd, chain.backward_ones()), psi)
         } else {
-            product::<T, S, N>(simd, &alpha[(t - 1) * stride..][..labels], &chain.forward)
+            let sums = product::<T, S, N>(simd, &alpha[(t - 1) * stride..][..labels], &chain.forward);
+            times(simd, sums, times(simd, psi, [simd.splat(inverse); N]))
         };
-        let sums = times(simd, sums, load_vectors(simd, &psi[t * stride..]));
+        store_vectors(simd, sums, &mut alpha[t * stride..]);
         let scale = sum_all(simd, sums);
-        let inverse = T::ONE / scale;
+        inverse = T::ONE / scale;
         inverse_scale[t] = inverse;
         logs.multiply(scale.to_f64());
-        store_vectors(
-            simd,
-            times(simd, sums, [simd.splat(inverse); N]),
-            &mut alpha[t * stride..],
-        );
     }
     // The end scores are part of β_T; their sum over α_T scales all marginals.
     let end = load_vectors(simd, &chain.end);
-    let end_scale = sum_all(
-        simd,
-        times(simd, end, load_vectors(simd, &alpha[(length - 1) * stride..])),
-    );
+    let last = load_vectors(simd, &alpha[(length - 1) * stride..]);
+    let end_scale = sum_all(simd, times(simd, end, last)) * inverse;
     logs.multiply(end_scale.to_f64());
     let mut beta = times(simd, end, [simd.splat(T::ONE / end_scale); N]);
     for t in (0..length).rev() {
         let range = t * stride..(t + 1) * stride;
-        let probability = times(simd, load_vectors(simd, &alpha[range.clone()]), beta);
-        store_vectors(simd, probability, &mut marginals[range.clone()]);
-        let scaled = times(simd, beta, [simd.splat(inverse_scale[t]); N]);
+        let inverse = [simd.splat(inverse_scale[t]); N];
+        let scaled = times(simd, beta, inverse);
         let xi_row = &mut xi[range.clone()];
-        store_vectors(simd, times(simd, load_vectors(simd, &psi[range]), scaled), xi_row);
+        store_vectors(
+            simd,
+            times(simd, load_vectors(simd, &psi[range.clone()]), scaled),
+            xi_row,
+        );
+        let alpha_row = load_vectors(simd, &alpha[range.clone()]);
+        store_vectors(
+            simd,
+            times(simd, alpha_row, scaled),
+            &mut marginals[range.clone()],
+        );
+        store_vectors(simd, times(simd, alpha_row, inverse), &mut alpha[range]);
         if t > 0 {
             beta = if chain.independent {
                 let total = xi_row[..labels].iter().copied().sum();
