@@ -85,3 +85,11 @@ fn one_column_is_a_mistake() {
     place.write("empty.txt", "\n\n");
     assert!(place.refuse("eval empty.txt").contains("no tagged token"));
 }
+
+#[test]
+fn blank_lines_are_no_sequences() {
+    let place = Place::new();
+    place.write("tagged.txt", "\n\na X X\n\n\n\nb X X\n\n");
+    let text = place.run("eval tagged.txt");
+    assert!(text.contains("sequences: 2 of 2 right"), "{text}");
+}

@@ -273,3 +273,44 @@ fn a_checkpoint_of_another_run_is_refused() {
     let error = place.refuse("train --resume --model m.fmk train.txt");
     assert!(error.contains("m.fmk.checkpoint"), "{error}");
 }
+
+#[test]
+fn results_replace_no_input() {
+    let place = Place::with_data();
+    let before = place.read("train.txt");
+    for arguments in [
+        "train --template template.txt --model train.txt train.txt",
+        "train --template template.txt --model m.fmk --report train.txt train.txt",
+        "train --template template.txt --model m.fmk --checkpoint train.txt train.txt",
+        "train --template template.txt --model template.txt train.txt",
+        "train --template template.txt --model x.fmk --report ./x.fmk train.txt",
+        "train --template template.txt --model m.fmk --dev test.txt --report test.txt train.txt",
+    ] {
+        if arguments.contains("./x.fmk") {
+            place.write("x.fmk", "");
+        }
+        let message = place.refuse(arguments);
+        assert!(message.contains("are the same file"), "{arguments}: {message}");
+    }
+    assert_eq!(place.read("train.txt"), before);
+    assert!(!place.path("m.fmk").exists());
+}
+
+#[test]
+fn a_file_that_is_no_checkpoint_is_left_alone() {
+    let place = Place::with_data();
+    place.write("keep.txt", "precious");
+    let message = place.refuse("train --template template.txt --model m.fmk --checkpoint keep.txt train.txt");
+    assert!(message.contains("is no checkpoint"), "{message}");
+    place.run("train --algorithm hmm --template template.txt --model m.fmk --checkpoint keep.txt train.txt");
+    assert_eq!(place.read("keep.txt"), "precious");
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_noticed_before_training() {
+    let place = Place::with_data();
+    let message =
+        place.refuse("train --template template.txt --model m.fmk --report no/where.json train.txt");
+    assert!(message.contains("does not exist"), "{message}");
+    assert!(!place.path("m.fmk").exists());
+}

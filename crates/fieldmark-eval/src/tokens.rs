@@ -17,8 +17,11 @@ pub(crate) struct TokenTally {
 }
 
 impl TokenTally {
-    /// Counts one sequence; the two slices have the same length.
+    /// Counts one sequence; the two slices have the same length. One without a token is none.
     pub fn add<G: AsRef<str>, P: AsRef<str>>(&mut self, gold: &[G], predicted: &[P]) {
+        if gold.is_empty() {
+            return;
+        }
         let mut correct = 0;
         for (gold, found) in gold.iter().zip(predicted) {
             let cell = (

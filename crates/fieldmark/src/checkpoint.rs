@@ -25,6 +25,13 @@ impl Interval {
     }
 }
 
+/// Whether a file is a checkpoint of training.
+pub fn is_checkpoint(path: &Path) -> bool {
+    Container::open(path).is_ok_and(|container| container.has(FINGERPRINT))
+}
+
+const FINGERPRINT: &str = "checkpoint.fingerprint";
+
 /// What training knows besides the optimiser.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Checkpoint {
@@ -69,7 +76,7 @@ impl Checkpoint {
     /// Writes the file: whole, or not at all.
     pub(crate) fn save(&self, path: &Path, fingerprint: u64, optimizer: &[u8]) -> Result<(), Error> {
         let mut writer = ContainerWriter::new();
-        writer.add_u64s("checkpoint.fingerprint", vec![fingerprint]);
+        writer.add_u64s(FINGERPRINT, vec![fingerprint]);
         writer.add_section("checkpoint.optimizer", optimizer);
         let mut records = Vec::with_capacity(self.iterations.len() * RECORD);
         for progress in &self.iterations {
@@ -112,7 +119,7 @@ impl Checkpoint {
             return Ok(None);
         }
         let container = Container::open(path)?;
-        if container.u64s("checkpoint.fingerprint")?[..] != [fingerprint] {
+        if container.u64s(FINGERPRINT)?[..] != [fingerprint] {
             return Err(Error::Checkpoint(format!(
                 "{} has other data or options",
                 path.display()

@@ -39,7 +39,7 @@ pub mod sample;
 mod tagging;
 mod training;
 
-pub use checkpoint::Interval;
+pub use checkpoint::{Interval, is_checkpoint};
 pub use error::Error;
 pub use input::{InputFormat, InputKind};
 pub use model::Model;

@@ -58,8 +58,10 @@ impl Places<'_> {
 
 /// Positions in a group: the unit of work of a thread, and of summation.
 const GROUP_POSITIONS: usize = 512;
-/// Positions in a batch, for each thread: their rows should stay in the cache.
+/// Positions in a batch of one thread: their rows should stay in its cache.
 const BATCH_POSITIONS: usize = 2048;
+/// Positions in a batch, for each of several threads: enough groups that none waits long for the others.
+const SHARED_BATCH_POSITIONS: usize = 8192;
 
 /// The loss of a data set under a chain model.
 ///
@@ -225,7 +227,8 @@ impl<'a, T: TrainingReal> ChainObjective<'a, T> {
         );
         assert_eq!(labels, data.labels.len(), "another label alphabet");
         let threads = rayon::current_num_threads().max(1);
-        let parts = threads.min(64);
+        // More parts than threads, so that the last ones even out the work.
+        let parts = if threads == 1 { 1 } else { (2 * threads).min(64) };
         let positions = data.positions();
         let unary = Block::new(structure.unary(), labels, &data.unary, positions, parts);
         let pair = (!structure.pair().is_empty()).then(|| {
@@ -422,7 +425,10 @@ impl<T: TrainingReal> Field<'_, T> {
 
     /// Groups of sequences for one batch, from the place `next` on; the place after the last.
     fn form_groups(&self, groups: &mut Vec<Group<T>>, instances: Places<'_>, mut next: usize) -> usize {
-        let most = BATCH_POSITIONS * self.threads;
+        let most = match self.threads {
+            1 => BATCH_POSITIONS,
+            threads => SHARED_BATCH_POSITIONS * threads,
+        };
         let mut used = 0;
         let mut positions = 0;
         while next < instances.len() && positions < most {

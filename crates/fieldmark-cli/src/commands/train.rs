@@ -121,10 +121,10 @@ impl Arguments {
             patience: self.run.patience,
             checkpoint: None,
         };
+        self.check_files()?;
         options.checkpoint = self
             .checkpoints
             .options(&self.model, &options.algorithm, console)?;
-        check_writable(&self.model)?;
         let warm = self
             .run
             .warm_start
@@ -158,6 +158,39 @@ impl Arguments {
         self.finish(trained, input, &watcher, &size, console)
     }
 
+    /// Finds out before the work begins whether its results can be written, and that they replace no input.
+    fn check_files(&self) -> Result<(), Failure> {
+        check_writable(&self.model)?;
+        self.run.report.as_deref().map(check_writable).transpose()?;
+        let checkpoint = self.checkpoints.file(&self.model);
+        let outputs = [
+            ("--model", Some(self.model.as_path())),
+            ("--report", self.run.report.as_deref()),
+            ("--checkpoint", checkpoint.as_deref()),
+        ];
+        let inputs = [
+            ("the training data", Some(self.data.as_path())),
+            ("--dev", self.run.dev.as_deref()),
+            ("--template", self.input.template_file()),
+        ];
+        let same = |a: &Path, b: &Path| match (a.canonicalize(), b.canonicalize()) {
+            (Ok(a), Ok(b)) => a == b,
+            _ => a == b,
+        };
+        for (index, &(name, file)) in outputs.iter().enumerate() {
+            for (other_name, other) in inputs.iter().chain(&outputs[..index]) {
+                if let (Some(file), Some(other)) = (file, *other)
+                    && file != Path::new("/dev/null")
+                    && same(file, other)
+                {
+                    let advice = format!("{name} and {other_name} are the same file. Choose another name");
+                    return Err(Failure::writing(file, advice));
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn read(&self, input: &mut InputFormat) -> Result<Dataset, Failure> {
         let mut format = input.format()?;
         if let Some(memory) = memory::available() {
@@ -180,16 +213,17 @@ impl Arguments {
         size: &report::Size,
         console: &Console,
     ) -> Result<(), Failure> {
-        if let Some(path) = &self.run.report {
-            report::write(path, size, watcher, &trained)?;
-        }
         let stop = trained.stop;
         let best = trained.best;
+        let report = report::Run::of(&trained);
         let model = Model {
             chain: trained.model,
             input,
         };
         model.save(&self.model)?;
+        if let Some(path) = &self.run.report {
+            report.write(path, size, watcher)?;
+        }
         let bytes = std::fs::metadata(&self.model).map_or(0, |file| file.len());
         let name = self.model.display().to_string();
         let active = model.chain.active();

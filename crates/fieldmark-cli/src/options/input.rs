@@ -26,7 +26,7 @@ pub struct InputOptions {
     separator: SeparatorName,
 
     /// Skip lines of column files that begin with this text; may be repeated
-    #[arg(long, value_name = "PREFIX")]
+    #[arg(long, value_name = "PREFIX", allow_hyphen_values = true)]
     skip_lines: Vec<String>,
 
     /// What labels may be [default: partial for columns, literal for crfsuite]
@@ -83,6 +83,11 @@ impl From<StepEndName> for StepEnd {
 }
 
 impl InputOptions {
+    /// The file of the template.
+    pub fn template_file(&self) -> Option<&Path> {
+        self.template.as_deref()
+    }
+
     /// The format of `data`, and the parsed template if there is one.
     pub fn resolve(&self, data: &Path) -> Result<(InputFormat, Option<Template>), Failure> {
         let format = self.format.unwrap_or_else(|| guess(data));

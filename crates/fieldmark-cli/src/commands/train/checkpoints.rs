@@ -2,7 +2,7 @@
 
 use crate::console::Console;
 use crate::failure::Failure;
-use fieldmark::{Algorithm, CheckpointOptions, Interval};
+use fieldmark::{Algorithm, CheckpointOptions, Interval, is_checkpoint};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
@@ -89,6 +89,14 @@ impl Checkpoints {
             };
         };
         let path = self.path(model);
+        if path.exists() && !is_checkpoint(&path) && !self.resume {
+            let advice =
+                "this file is there already and is no checkpoint. Move it, or choose another --checkpoint";
+            return Err(Failure::writing(&path, advice));
+        }
+        if path.exists() && !self.resume {
+            set_aside(&path, console)?;
+        }
         if self.resume && !path.exists() {
             console.note(&format!(
                 "{}: no checkpoint yet, training starts from the beginning",
@@ -102,13 +110,31 @@ impl Checkpoints {
         }))
     }
 
+    /// The checkpoint file, when one may be written.
+    pub fn file(&self, model: &Path) -> Option<PathBuf> {
+        self.checkpoint_every.0.map(|_| self.path(model))
+    }
+
     /// Removes the checkpoint of a run that is done.
     pub fn discard(&self, model: &Path) {
-        if self.checkpoint_every.0.is_some() {
-            // Usually there is none, because the run was short.
-            let _ = std::fs::remove_file(self.path(model));
+        // Usually there is none, because the run was short.
+        if let Some(path) = self.file(model).filter(|path| is_checkpoint(path)) {
+            let _ = std::fs::remove_file(path);
         }
     }
+}
+
+/// A checkpoint that is not resumed belongs to a run that somebody may still want.
+fn set_aside(path: &Path, console: &Console) -> Result<(), Failure> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".old");
+    std::fs::rename(path, &name).map_err(|error| Failure::writing(path, error))?;
+    console.note(&format!(
+        "{} is of an unfinished run, which --resume would have taken up; it is now {}",
+        path.display(),
+        Path::new(&name).display()
+    ));
+    Ok(())
 }
 
 #[cfg(test)]

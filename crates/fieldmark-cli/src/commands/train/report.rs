@@ -5,6 +5,7 @@ use crate::memory;
 use crate::progress::{Event, Figures, Watcher};
 use fieldmark::Trained;
 use fieldmark::core::Dataset;
+use fieldmark::core::container::atomic_write;
 use serde::Serialize;
 use std::fmt;
 use std::path::Path;
@@ -84,20 +85,42 @@ struct Report<'a> {
     iterations: Vec<Figures>,
 }
 
-/// Writes the report.
-pub fn write(path: &Path, size: &Size, watcher: &Watcher<'_>, trained: &Trained) -> Result<(), Failure> {
-    let report = Report {
-        version: env!("CARGO_PKG_VERSION"),
-        size,
-        features: trained.features,
-        active_features: trained.model.active(),
-        prepare_seconds: watcher.prepared.map_or(0.0, |(_, seconds)| seconds),
-        peak_rss_bytes: memory::peak(),
-        stop: trained.stop.to_string(),
-        best_iteration: trained.best,
-        iterations: trained.iterations.iter().map(Figures::new).collect(),
-    };
-    let mut text = serde_json::to_string_pretty(&report)?;
-    text.push('\n');
-    std::fs::write(path, text).map_err(|error| Failure::writing(path, error))
+/// The figures of training, taken before the model is saved.
+pub struct Run {
+    features: usize,
+    active_features: usize,
+    stop: String,
+    best_iteration: Option<u64>,
+    iterations: Vec<Figures>,
+}
+
+impl Run {
+    pub fn of(trained: &Trained) -> Self {
+        Self {
+            features: trained.features,
+            active_features: trained.model.active(),
+            stop: trained.stop.to_string(),
+            best_iteration: trained.best,
+            iterations: trained.iterations.iter().map(Figures::new).collect(),
+        }
+    }
+
+    /// Writes the report: whole, or not at all.
+    pub fn write(self, path: &Path, size: &Size, watcher: &Watcher<'_>) -> Result<(), Failure> {
+        let report = Report {
+            version: env!("CARGO_PKG_VERSION"),
+            size,
+            features: self.features,
+            active_features: self.active_features,
+            prepare_seconds: watcher.prepared.map_or(0.0, |(_, seconds)| seconds),
+            peak_rss_bytes: memory::peak(),
+            stop: self.stop,
+            best_iteration: self.best_iteration,
+            iterations: self.iterations,
+        };
+        let mut text = serde_json::to_string_pretty(&report)?;
+        text.push('\n');
+        atomic_write(path, |file| file.write_all(text.as_bytes()))
+            .map_err(|error| Failure::writing(path, error))
+    }
 }
