@@ -7,6 +7,8 @@ pub mod generative;
 mod objective;
 pub mod online;
 mod real;
+mod sequence;
+mod sums;
 
 pub use objective::{Arithmetic, ChainObjective};
 pub use real::TrainingReal;

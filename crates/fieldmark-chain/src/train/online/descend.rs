@@ -1,7 +1,8 @@
 //! [`Descent`]: a step down the gradient of one instance, in place.
 
 use crate::train::block::{Block, Column};
-use crate::train::objective::{ChainObjective, Field, Group, Places, Sums, Totals};
+use crate::train::objective::{ChainObjective, Field, Group, Places};
+use crate::train::sums::{Sums, Totals};
 use fieldmark_core::Instance;
 
 /// Takes steps along the gradients of single instances, changing only the weights of their observations and
