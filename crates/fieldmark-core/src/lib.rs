@@ -11,6 +11,7 @@ pub mod dataset;
 pub mod kernels;
 pub mod names;
 pub mod optimize;
+pub mod random;
 pub mod scheme;
 
 pub use alphabet::Alphabet;

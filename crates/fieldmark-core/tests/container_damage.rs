@@ -1,6 +1,7 @@
 //! No damage goes unnoticed: whatever happens to a model file, opening it gives an error or the same model.
 
 use fieldmark_core::container::{Container, ContainerWriter};
+use fieldmark_core::random::SplitMix64;
 use std::ops::Range;
 
 /// A small file with every kind of part: header, table, names, gaps, empty and odd sections.
@@ -65,16 +66,15 @@ fn every_other_length_is_an_error() {
     }
 }
 
-/// Numbers for tests (SplitMix64, Steele et al. 2014).
-struct Random(u64);
+struct Random(SplitMix64);
 
 impl Random {
+    fn new(seed: u64) -> Self {
+        Self(SplitMix64(seed))
+    }
+
     fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ (z >> 31)) % limit as u64) as usize
+        (self.0.bits() % limit as u64) as usize
     }
 
     fn range(&mut self, length: usize) -> Range<usize> {
@@ -117,7 +117,7 @@ fn accidents_give_an_error_or_the_same_model() {
     let sound: Vec<_> = originals.iter().map(|bytes| content(bytes).unwrap()).collect();
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("model.fmk");
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     let mut errors = 0;
     for round in 0..6000 {
         let mut bytes = originals[random.below(3)].clone();

@@ -3,17 +3,18 @@
 use super::{ArcScores, Constraints, Lattice};
 use crate::{Arc, Automaton};
 use fieldmark_core::kernels::Real;
+use fieldmark_core::random::SplitMix64;
 
-/// A small generator (splitmix64; Steele, Lea & Flood 2014), so that a failing case is named by its seed.
-pub struct Random(pub u64);
+/// Random numbers for tests, so that a failing case is named by its seed.
+pub struct Random(SplitMix64);
 
 impl Random {
+    pub fn new(seed: u64) -> Self {
+        Self(SplitMix64(seed))
+    }
+
     pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+        self.0.bits()
     }
 
     pub fn below(&mut self, bound: usize) -> usize {
@@ -48,7 +49,7 @@ pub struct Case<T> {
 impl<T: Real> Case<T> {
     /// A random case. Scores can be represented in both float types.
     pub fn random(seed: u64) -> Self {
-        let random = &mut Random(seed);
+        let random = &mut Random::new(seed);
         let labels = 1 + random.below(4);
         let length = 1 + random.below(5);
         let (automaton, starts) = match random.below(3) {

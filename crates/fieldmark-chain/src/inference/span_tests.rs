@@ -17,7 +17,7 @@ const NAMES: [[&str; 4]; 5] = [
 
 /// A scheme and names for the labels of a case.
 fn reading(seed: u64, labels: usize) -> (Scheme, Alphabet) {
-    let random = &mut Random(seed ^ 0xABCD);
+    let random = &mut Random::new(seed ^ 0xABCD);
     let scheme = Scheme::ALL[random.below(4)];
     (
         scheme,
@@ -83,7 +83,7 @@ fn events_of_label_sets() {
         if sequences.is_empty() {
             continue;
         }
-        let random = &mut Random(seed);
+        let random = &mut Random::new(seed);
         let sets: Vec<u64> = (0..case.length).map(|_| random.next()).collect();
         let (start, end) = (random.below(case.length + 1), case.length);
         let lattice = case.lattice();
@@ -142,7 +142,7 @@ fn rules_give_the_best_sequence_that_satisfies_them() {
         if reader.kinds().is_empty() {
             continue;
         }
-        let rules = random_rules(&mut Random(seed), reader.kinds());
+        let rules = random_rules(&mut Random::new(seed), reader.kinds());
         let sequences = case.enumerate();
         let expected = sequences.iter().find(|(labels, _)| {
             let names = names(&alphabet, labels);
@@ -192,7 +192,7 @@ fn rules_on_a_long_sequence() {
         .collect();
     let (labels, length) = (alphabet.len(), 100);
     let automaton = Automaton::complete(labels);
-    let random = &mut Random(5);
+    let random = &mut Random::new(5);
     let mut scores = |size: usize| -> Vec<f64> { (0..size).map(|_| random.unit() * 4.0 - 2.0).collect() };
     let (nodes, arcs) = (scores(length * labels), scores(labels * labels));
     let (start, end) = (scores(labels), scores(labels));

@@ -256,7 +256,7 @@ fn a_worker_forgets_the_arcs_of_another_lattice() {
 
 /// Random scores of the given size on a long sequence, with a different offset at every position.
 fn long_scores(length: usize, labels: usize, size: f64, seed: u64) -> Vec<f64> {
-    let random = &mut Random(seed);
+    let random = &mut Random::new(seed);
     let mut scores = Vec::with_capacity(length * labels);
     for _ in 0..length {
         let offset = (random.unit() - 0.5) * size;

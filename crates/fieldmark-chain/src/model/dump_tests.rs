@@ -11,7 +11,7 @@ fn dump(model: &ChainModel) -> String {
 
 #[test]
 fn every_model_comes_back_in_every_bit() {
-    let mut random = Random(11);
+    let mut random = Random::new(11);
     for round in 0..400 {
         let model = model(&mut random);
         let text = dump(&model);
@@ -30,7 +30,7 @@ fn every_model_comes_back_in_every_bit() {
 
 #[test]
 fn damage_gives_an_error_or_a_model_that_is_dumped_as_it_was_read() {
-    let mut random = Random(12);
+    let mut random = Random::new(12);
     let (mut errors, mut models) = (0, 0);
     for round in 0..4000 {
         let mut text = dump(&model(&mut random)).into_bytes();

@@ -27,7 +27,7 @@ fn margin(
 
 #[test]
 fn contributions_add_up_to_the_difference_of_scores() {
-    let mut random = Random(21);
+    let mut random = Random::new(21);
     let mut decisions = 0;
     for round in 0..150 {
         let (model, data) = model_and_data(&mut random);
@@ -80,7 +80,7 @@ fn contributions_add_up_to_the_difference_of_scores() {
 
 #[test]
 fn constraints_hold_in_what_is_explained() {
-    let mut random = Random(22);
+    let mut random = Random::new(22);
     for _ in 0..60 {
         let (model, data) = model_and_data(&mut random);
         let instance = data.instance(0);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 #[test]
 fn every_model_comes_back_in_every_bit() {
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     for round in 0..400 {
         let model = model(&mut random);
         let bytes = to_bytes(&model);
@@ -19,7 +19,7 @@ fn every_model_comes_back_in_every_bit() {
 
 #[test]
 fn other_sections_may_stand_beside_it_and_large_parts_are_not_copied() {
-    let model = model(&mut Random(2));
+    let model = model(&mut Random::new(2));
     let mut writer = ContainerWriter::new();
     writer.add_str("reader", "crfsuite");
     model.write(&mut writer);
@@ -35,7 +35,7 @@ fn other_sections_may_stand_beside_it_and_large_parts_are_not_copied() {
 /// Accidents to whole files: an error or a model that was written.
 #[test]
 fn damage_gives_an_error_or_a_model_that_was_written() {
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     let models: Vec<ChainModel> = (0..6).map(|_| model(&mut random)).collect();
     let originals: Vec<Vec<u8>> = models.iter().map(to_bytes).collect();
     let mut errors = 0;
@@ -74,7 +74,7 @@ fn damage(bytes: &mut Vec<u8>, other: &[u8], random: &mut Random) {
 /// Files with right checksums and wrong content: an error, or a model that works like any other.
 #[test]
 fn forged_content_gives_an_error_or_a_model_that_is_sound() {
-    let mut random = Random(4);
+    let mut random = Random::new(4);
     let (mut errors, mut sound) = (0, 0);
     for round in 0..4000 {
         let container = Container::from_bytes(to_bytes(&model(&mut random))).unwrap();

@@ -6,7 +6,7 @@ use super::samples::{Random, model};
 
 #[test]
 fn the_strongest_features_are_the_ends_of_the_sorted_list() {
-    let mut random = Random(31);
+    let mut random = Random::new(31);
     for round in 0..300 {
         let model = model(&mut random);
         let most = random.below(4);

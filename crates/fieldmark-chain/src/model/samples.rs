@@ -3,20 +3,21 @@
 use super::ChainModel;
 use crate::structure::{Strategy, Structure, StructureOptions};
 use fieldmark_core::container::{Container, ContainerError, ContainerWriter};
+use fieldmark_core::random::SplitMix64;
 use fieldmark_core::{Dataset, DatasetBuilder, Gold, Names};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Numbers for tests (SplitMix64, Steele et al. 2014).
-pub(crate) struct Random(pub u64);
+/// Random numbers for tests.
+pub(crate) struct Random(SplitMix64);
 
 impl Random {
+    pub fn new(seed: u64) -> Self {
+        Self(SplitMix64(seed))
+    }
+
     pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+        self.0.bits()
     }
 
     pub fn below(&mut self, limit: usize) -> usize {

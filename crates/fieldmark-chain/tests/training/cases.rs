@@ -1,18 +1,18 @@
 //! Random small data sets, structures and weights.
 
 use fieldmark_chain::{Strategy, Structure, StructureOptions};
+use fieldmark_core::random::SplitMix64;
 use fieldmark_core::{Dataset, DatasetBuilder, Gold};
 
-/// SplitMix64 (Steele, Lea & Flood 2014).
-pub struct Rng(pub u64);
+pub struct Rng(SplitMix64);
 
 impl Rng {
+    pub fn new(seed: u64) -> Self {
+        Self(SplitMix64(seed))
+    }
+
     pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        bits ^ (bits >> 31)
+        self.0.bits()
     }
 
     pub fn below(&mut self, end: usize) -> usize {

@@ -55,7 +55,7 @@ fn compare(case: &Case) {
 #[test]
 fn loss_and_gradient_are_those_of_enumeration() {
     for seed in 0..2500 {
-        let mut rng = Rng(seed);
+        let mut rng = Rng::new(seed);
         compare(&Case::small(&mut rng, 1.5));
     }
 }
@@ -63,7 +63,7 @@ fn loss_and_gradient_are_those_of_enumeration() {
 #[test]
 fn many_labels_in_wide_rows() {
     for seed in 0..150 {
-        let mut rng = Rng(10_000 + seed);
+        let mut rng = Rng::new(10_000 + seed);
         let labels = [13, 16, 17, 31, 33, 40, 64, 70][rng.below(8)];
         let longest = if labels > 40 { 1 } else { 2 };
         let options = Case::options(&mut rng, 2);
@@ -75,7 +75,7 @@ fn many_labels_in_wide_rows() {
 #[test]
 fn extreme_weights() {
     for seed in 0..600 {
-        let mut rng = Rng(20_000 + seed);
+        let mut rng = Rng::new(20_000 + seed);
         let size = [30.0, 200.0, 1e4][rng.below(3)];
         let case = Case::small(&mut rng, size);
         let expected = loss_and_gradient(&case.structure, &case.data, &case.weights);
@@ -98,7 +98,7 @@ fn extreme_weights() {
 #[test]
 fn gradients_are_those_of_finite_differences() {
     for seed in 0..60 {
-        let mut rng = Rng(30_000 + seed);
+        let mut rng = Rng::new(30_000 + seed);
         let case = Case::small(&mut rng, 1.5);
         for arithmetic in [Arithmetic::Scaled, Arithmetic::Log] {
             let mut objective = ChainObjective::<f64>::new(&case.structure, case.data.clone(), arithmetic);
@@ -126,7 +126,7 @@ fn gradients_are_those_of_finite_differences() {
 #[test]
 fn batches_sum_to_the_whole() {
     for seed in 0..60 {
-        let mut rng = Rng(40_000 + seed);
+        let mut rng = Rng::new(40_000 + seed);
         let case = Case::small(&mut rng, 1.5);
         let mut objective =
             ChainObjective::<f64>::new(&case.structure, case.data.clone(), Arithmetic::Scaled);
@@ -149,7 +149,7 @@ fn batches_sum_to_the_whole() {
 
 /// Enough sequences for several groups and batches, with every kind of gold.
 fn large_data(seed: u64, pairs: bool) -> Dataset {
-    let mut rng = Rng(seed);
+    let mut rng = Rng::new(seed);
     let mut builder = DatasetBuilder::new();
     for label in 0..6 {
         builder.labels.intern(&format!("L{label}"));
@@ -212,7 +212,7 @@ fn the_number_of_threads_changes_no_bit() {
             ..StructureOptions::default()
         };
         let structure = Structure::build(&data, &options).unwrap();
-        let mut rng = Rng(seed);
+        let mut rng = Rng::new(seed);
         let weights: Vec<f64> = (0..structure.weights()).map(|_| rng.weight(1.0)).collect();
         let double = bits::<f64>(&structure, &data, &weights, 1);
         let single = bits::<f32>(&structure, &data, &weights, 1);

@@ -4,11 +4,12 @@ use crate::cases::{Case, Rng};
 use crate::reference::{features, instance_loss, is_allowed, score, sequences};
 use fieldmark_chain::train::online::{
     Arow, ArowOptions, AveragedPerceptron, OnlineTrainer, PaType, PassiveAggressive,
-    PassiveAggressiveOptions, PerceptronOptions, Sgd, SgdOptions, visiting_order,
+    PassiveAggressiveOptions, PerceptronOptions, Sgd, SgdOptions,
 };
 use fieldmark_chain::train::{Arithmetic, ChainObjective};
 use fieldmark_chain::{Structure, StructureOptions};
 use fieldmark_core::optimize::{Lbfgs, LbfgsOptions, Objective, OptimizeError, Prior, Status};
+use fieldmark_core::random::visiting_order;
 use fieldmark_core::{Dataset, DatasetBuilder, Gold, Instance};
 
 const SEED: u64 = 5;
@@ -16,7 +17,7 @@ const EPOCHS: u64 = 3;
 
 /// Small models in which no two sequences have the same features.
 fn case(seed: u64) -> Case {
-    let mut rng = Rng(seed);
+    let mut rng = Rng::new(seed);
     let mut options = Case::options(&mut rng, 3);
     options.label_bias = true;
     options.min_freq = 0.0;
@@ -137,7 +138,7 @@ fn the_perceptron_averages_its_weights() {
 fn passive_aggressive_steps() {
     for seed in 1000..1150 {
         let case = case(seed);
-        let mut rng = Rng(seed);
+        let mut rng = Rng::new(seed);
         let options = PassiveAggressiveOptions {
             pa_type: PaType::from_number(rng.below(3) as u32).unwrap(),
             c: 0.3,
@@ -229,7 +230,7 @@ fn takes_part(case: &Case, instance: Instance<'_>) -> Vec<bool> {
 fn gradient_steps_with_every_prior() {
     for seed in 3000..3120 {
         let case = case(seed);
-        let mut rng = Rng(seed);
+        let mut rng = Rng::new(seed);
         let prior = Prior {
             c1: [0.0, 0.2][rng.below(2)],
             c2: [0.0, 0.5][rng.below(2)],
@@ -306,7 +307,7 @@ fn gradient_steps_with_every_prior() {
 
 /// The label of a position is that of its own observation, except after "x", where it is B.
 fn separable() -> Dataset {
-    let mut rng = Rng(77);
+    let mut rng = Rng::new(77);
     let mut builder = DatasetBuilder::new();
     let labels = ["A", "B", "C"].map(|name| builder.labels.intern(name));
     let names = ["a", "b", "c", "x"].map(|name| builder.observations.intern(name));

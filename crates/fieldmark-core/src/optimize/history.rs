@@ -393,7 +393,7 @@ mod tests {
 
     /// Random steps over a function whose gradient is a random diagonal times x, plus some noise.
     fn random_pairs(len: usize, count: usize, seed: u64) -> Vec<[Vec<f64>; 4]> {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let curvature: Vec<f64> = (0..len).map(|_| (2.0 * random.signed()).exp()).collect();
         let mut gradient = |x: &[f64]| -> Vec<f64> {
             x.iter()
@@ -401,7 +401,7 @@ mod tests {
                 .map(|(x, c)| c * x + 0.01 * random.signed())
                 .collect()
         };
-        let mut walk = Random(seed ^ 1);
+        let mut walk = Random::new(seed ^ 1);
         let mut x = walk.vector(len);
         let mut g = gradient(&x);
         let mut pairs = Vec::new();
@@ -424,7 +424,7 @@ mod tests {
     ) {
         let mut history = History::new(len, memories);
         let mut kept = Vec::new();
-        let mut gradient = Random(seed ^ 2).vector(len);
+        let mut gradient = Random::new(seed ^ 2).vector(len);
         for [to, from, gradient_to, gradient_from] in &random_pairs(len, count, seed) {
             let change = Change {
                 to,

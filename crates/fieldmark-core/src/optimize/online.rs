@@ -4,6 +4,7 @@ use super::bytes::{Reader, Writer};
 use super::history::{History, MAX_MEMORIES, Scaling};
 use super::walk::Walk;
 use super::{Iteration, OptimizeError, Prior, Status, StochasticObjective, check_length, check_option};
+use crate::random::visiting_order;
 use std::io::{self, Write};
 
 const KIND: &[u8; 4] = b"OLBF";
@@ -139,7 +140,6 @@ pub struct OnlineLbfgs {
     best_loss: f64,
     /// The best losses after the last `period` passes; that of pass k is at k modulo `period`.
     past: Vec<f64>,
-    order: Vec<u32>,
 }
 
 impl OnlineLbfgs {
@@ -171,7 +171,6 @@ impl OnlineLbfgs {
             best,
             best_loss: f64::NAN,
             past: vec![0.0; options.period],
-            order: Vec::new(),
         }
     }
 
@@ -220,7 +219,7 @@ impl OnlineLbfgs {
     /// Bytes of memory in use.
     pub fn memory(&self) -> usize {
         let numbers = (self.best.len() + self.past.len()) * size_of::<f64>();
-        self.walk.memory() + self.history.memory() + numbers + self.order.len() * size_of::<u32>()
+        self.walk.memory() + self.history.memory() + numbers
     }
 
     /// Does one pass over the data; `None` when there is nothing left to do, for the reason that
@@ -289,14 +288,11 @@ impl OnlineLbfgs {
             .unwrap_or((instances / 50).max(20))
             .clamp(1, instances.max(1));
         let per_pass = instances.div_ceil(size) as f64;
-        let mut order = std::mem::take(&mut self.order);
-        shuffle(&mut order, instances, self.options.seed, self.last.iteration);
-        let intact = order.chunks(size).all(|batch| {
+        let order = visiting_order(instances, self.options.seed, self.last.iteration);
+        order.chunks(size).all(|batch| {
             let share = batch.len() as f64 / instances as f64;
             self.visit(objective, batch, share, per_pass)
-        });
-        self.order = order;
-        intact
+        })
     }
 
     /// One step, from one batch.
@@ -498,22 +494,5 @@ impl OnlineLbfgs {
             past,
             ..fresh
         })
-    }
-}
-
-/// Sets `order` to a permutation of the instances that depends on the seed and the pass alone.
-fn shuffle(order: &mut Vec<u32>, instances: usize, seed: u64, pass: u64) {
-    order.clear();
-    order.extend(0..instances as u32);
-    let mut state = seed ^ pass.wrapping_mul(0xD6E8_FEB8_6659_FD93);
-    for last in (1..order.len()).rev() {
-        // SplitMix64 (Steele, Lea & Flood 2014), mapped to 0..=last by multiplication.
-        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut bits = state;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        bits ^= bits >> 31;
-        let other = (u128::from(bits) * (last as u128 + 1)) >> 64;
-        order.swap(last, other as usize);
     }
 }

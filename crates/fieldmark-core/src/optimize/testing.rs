@@ -1,17 +1,18 @@
 //! Objectives for the tests, and a source of random numbers.
 
 use super::{Objective, StochasticObjective};
+use crate::random::SplitMix64;
 
-/// SplitMix64 (Steele, Lea & Flood 2014).
-pub(super) struct Random(pub(super) u64);
+/// Random numbers for tests.
+pub(super) struct Random(SplitMix64);
 
 impl Random {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(SplitMix64(seed))
+    }
+
     pub(super) fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+        self.0.bits()
     }
 
     /// Uniform between −1 and 1.
@@ -32,7 +33,7 @@ pub(super) struct Quadratic {
 
 impl Quadratic {
     pub(super) fn random(len: usize, seed: u64) -> Self {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let curvature = (0..len).map(|_| (3.0 * random.signed()).exp()).collect();
         Quadratic {
             curvature,
@@ -86,7 +87,7 @@ pub(super) struct Logistic {
 
 impl Logistic {
     pub(super) fn random(instances: usize, weights: usize, seed: u64) -> Self {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let truth: Vec<f64> = (0..weights).map(|_| 3.0 * random.signed()).collect();
         let mut rows = Vec::new();
         let mut positive = Vec::new();
@@ -150,7 +151,7 @@ impl StochasticObjective for Logistic {
 
 /// Compares the gradient with central differences at a random point.
 fn check_gradient(objective: &mut dyn Objective, seed: u64) {
-    let mut x = Random(seed).vector(objective.len());
+    let mut x = Random::new(seed).vector(objective.len());
     let mut gradient = vec![0.0; x.len()];
     objective.evaluate(&x, &mut gradient);
     let mut ignored = vec![0.0; x.len()];

@@ -313,7 +313,7 @@ mod tests {
     #[test]
     fn sums_agree_with_plain_loops_at_every_length() {
         for len in 0..40 {
-            let mut random = Random(len as u64);
+            let mut random = Random::new(len as u64);
             let narrow = |v: Vec<f64>| v.iter().map(|&v| v as f32).collect::<Vec<f32>>();
             let (s, y) = (narrow(random.vector(len)), narrow(random.vector(len)));
             let (a, mut b) = (random.vector(len), random.vector(len));

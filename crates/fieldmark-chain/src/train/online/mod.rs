@@ -28,6 +28,7 @@ pub use sgd::{Sgd, SgdOptions};
 use super::ChainObjective;
 use fieldmark_core::optimize::bytes::{Reader, Writer};
 use fieldmark_core::optimize::{OptimizeError, Status};
+use fieldmark_core::random::visiting_order;
 use std::io::{self, Write};
 
 /// The averaged perceptron (Collins 2002).
@@ -154,21 +155,4 @@ fn check_length(weights: &[f64], objective: usize) -> Result<(), OptimizeError> 
     } else {
         Err(OptimizeError::Length { weights, objective })
     }
-}
-
-/// The order in which a pass visits the instances: it depends on the seed and the number of the pass alone.
-pub fn visiting_order(instances: usize, seed: u64, pass: u64) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..instances as u32).collect();
-    let mut state = seed ^ pass.wrapping_mul(0xD6E8_FEB8_6659_FD93);
-    for last in (1..order.len()).rev() {
-        // SplitMix64 (Steele, Lea & Flood 2014), mapped to 0..=last by multiplication.
-        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut bits = state;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        bits ^= bits >> 31;
-        let other = (u128::from(bits) * (last as u128 + 1)) >> 64;
-        order.swap(last, other as usize);
-    }
-    order
 }

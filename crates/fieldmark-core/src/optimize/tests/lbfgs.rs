@@ -489,7 +489,7 @@ proptest! {
     fn random_quadratics_are_solved(len in 1usize..60, seed: u64, c1 in 0.0f64..0.5, c2 in 0.0f64..1.0) {
         for c1 in [0.0, c1] {
             let mut objective = Quadratic::random(len, seed);
-            let start = Random(seed ^ 9).vector(len);
+            let start = Random::new(seed ^ 9).vector(len);
             let optimizer = run(&mut objective, start, LbfgsOptions { epsilon: 1e-7, ..exact(c1, c2) });
             let norm = optimizer.last().x_norm.max(1.0);
             let prior = Prior { c1, c2 };
