@@ -1,6 +1,7 @@
 //! [`ConllEval`]: what the `conlleval` script prints, to the last digit.
 
 use crate::error::check_lengths;
+use crate::partial::{touches, unknown};
 use crate::report::SpanReport;
 use crate::rules::{Borders, Chunk, LabelTable, Rules};
 use crate::{Counts, EvalError};
@@ -39,6 +40,8 @@ pub struct ConllEval {
     counts: Vec<Counts>,
     tokens: u64,
     correct_tokens: u64,
+    /// Predicted chunks at positions whose gold label is unknown.
+    left_out: u64,
     matching: bool,
     inherited: Inherited,
 }
@@ -78,6 +81,7 @@ impl ConllEval {
             counts: Vec::new(),
             tokens: 0,
             correct_tokens: 0,
+            left_out: 0,
             matching: false,
             inherited: Inherited::Matching,
         }
@@ -98,18 +102,65 @@ impl ConllEval {
         G: AsRef<str>,
         P: AsRef<str>,
     {
+        let gold: Vec<Option<&str>> = gold.iter().map(|label| Some(label.as_ref())).collect();
+        let predicted: Vec<&str> = predicted.iter().map(AsRef::as_ref).collect();
         check_lengths(gold.len(), predicted.len())?;
+        self.add_known(&gold, &predicted);
+        Ok(())
+    }
+
+    /// Counts one sequence, with `None` for an unknown gold label; the two slices have the same length.
+    pub(crate) fn add_known(&mut self, gold: &[Option<&str>], predicted: &[&str]) {
         let outside = (Chunk::OUTSIDE, Chunk::OUTSIDE);
-        let mut before = outside;
+        let mut chunks: Vec<(Chunk, Chunk)> = Vec::with_capacity(gold.len());
         for (gold, found) in gold.iter().zip(predicted) {
-            let after = (self.chunk(gold.as_ref()), self.chunk(found.as_ref()));
+            let found = self.chunk(found);
+            let known = gold.map(|gold| self.chunk(gold));
+            self.tokens += u64::from(known.is_some());
+            self.correct_tokens += u64::from(known == Some(found));
+            chunks.push((known.unwrap_or(Chunk::OUTSIDE), found));
+        }
+        let unknown = unknown(gold);
+        if !unknown.is_empty() {
+            self.leave_out(&unknown, &mut chunks);
+        }
+        let mut before = outside;
+        for &after in &chunks {
             self.step(before, after);
-            self.correct_tokens += u64::from(after.0 == after.1);
             before = after;
         }
         self.step(before, outside);
-        self.tokens += gold.len() as u64;
-        Ok(())
+    }
+
+    /// Turns chunks that touch a position without a gold label into "outside".
+    ///
+    /// What is left keeps its borders: by the rules, whatever begins or ends beside another chunk begins or
+    /// ends beside "outside" as well.
+    fn leave_out(&mut self, unknown: &[usize], chunks: &mut [(Chunk, Chunk)]) {
+        let (gold, found): (Vec<Chunk>, Vec<Chunk>) = chunks.iter().copied().unzip();
+        let alone = self.raw_outside.is_some();
+        let touched = |start: usize, end: usize| {
+            if alone {
+                unknown.binary_search(&start).is_ok()
+            } else {
+                touches(unknown, start, end)
+            }
+        };
+        for (start, end) in self.table.rules().chunks(&gold) {
+            if touched(start, end) {
+                chunks[start..end]
+                    .iter_mut()
+                    .for_each(|chunk| chunk.0 = Chunk::OUTSIDE);
+            }
+        }
+        for (start, end) in self.table.rules().chunks(&found) {
+            if touched(start, end) {
+                self.left_out += 1;
+                chunks[start..end]
+                    .iter_mut()
+                    .for_each(|chunk| chunk.1 = Chunk::OUTSIDE);
+            }
+        }
     }
 
     /// Adds what `other` has counted, as if its sequences had been added after those of `self`.
@@ -131,6 +182,7 @@ impl ConllEval {
         }
         self.tokens += other.tokens;
         self.correct_tokens += other.correct_tokens;
+        self.left_out += other.left_out;
         let theirs = match other.inherited {
             Inherited::Completed(kind) => Inherited::Completed(kinds[kind as usize]),
             inherited => inherited,
@@ -155,6 +207,11 @@ impl ConllEval {
     /// Tokens so far whose predicted label is the gold label.
     pub fn correct_tokens(&self) -> u64 {
         self.correct_tokens
+    }
+
+    /// Predicted chunks that were left out, because they touch a position whose gold label is unknown.
+    pub(crate) fn left_out(&self) -> u64 {
+        self.left_out
     }
 
     /// Chunks of all types.

@@ -2,7 +2,8 @@
 
 use crate::conlleval::ConllEval;
 use crate::error::check_lengths;
-use crate::report::{LabelReport, Report, SpanReport};
+use crate::partial::GoldLabel;
+use crate::report::{LabelReport, LeftOut, Report, SpanReport};
 use crate::strict::StrictSpans;
 use crate::tokens::TokenTally;
 use crate::{Counts, EvalError, Rules};
@@ -72,9 +73,42 @@ impl Evaluation {
         G: AsRef<str>,
         P: AsRef<str>,
     {
+        let gold: Vec<Option<&str>> = gold.iter().map(|label| Some(label.as_ref())).collect();
+        let predicted: Vec<&str> = predicted.iter().map(AsRef::as_ref).collect();
+        self.add_known(&gold, &predicted)
+    }
+
+    /// Counts one sequence of which some gold labels are unknown or ambiguous.
+    ///
+    /// Tokens with an unknown gold label are left out, and so are spans that hold or touch one; a predicted
+    /// label that an ambiguous gold label allows is right. [`Report::left_out`] says how much was left out.
+    ///
+    /// ```
+    /// use fieldmark_eval::{Evaluation, GoldLabel};
+    /// let gold = [GoldLabel::Known("O"), GoldLabel::OneOf(vec!["B-X", "B-Y"]), GoldLabel::Unknown];
+    /// let mut evaluation = Evaluation::conlleval();
+    /// evaluation.add_partial(&gold, &["O", "B-Y", "O"])?;
+    /// let report = evaluation.report();
+    /// assert_eq!((report.correct_tokens, report.tokens), (2, 2));
+    /// assert_eq!((report.left_out.tokens, report.left_out.spans), (1, 1));
+    /// # Ok::<(), fieldmark_eval::EvalError>(())
+    /// ```
+    pub fn add_partial<G, P>(&mut self, gold: &[GoldLabel<G>], predicted: &[P]) -> Result<(), EvalError>
+    where
+        G: AsRef<str>,
+        P: AsRef<str>,
+    {
+        check_lengths(gold.len(), predicted.len())?;
+        let predicted: Vec<&str> = predicted.iter().map(AsRef::as_ref).collect();
+        let pairs = gold.iter().zip(&predicted);
+        let gold: Vec<Option<&str>> = pairs.map(|(gold, found)| gold.beside(found)).collect();
+        self.add_known(&gold, &predicted)
+    }
+
+    fn add_known(&mut self, gold: &[Option<&str>], predicted: &[&str]) -> Result<(), EvalError> {
         check_lengths(gold.len(), predicted.len())?;
         match &mut self.spans {
-            Spans::Conlleval(spans) => spans.add(gold, predicted)?,
+            Spans::Conlleval(spans) => spans.add_known(gold, predicted),
             Spans::Strict(spans) => spans.add(gold, predicted),
         }
         self.tokens.add(gold, predicted);
@@ -111,7 +145,15 @@ impl Evaluation {
             Spans::Conlleval(spans) => (spans.tokens(), spans.correct_tokens()),
             Spans::Strict(_) => (tokens.tokens, tokens.correct_tokens),
         };
+        let left_out = LeftOut {
+            tokens: tokens.left_out,
+            spans: match &self.spans {
+                Spans::Conlleval(spans) => spans.left_out(),
+                Spans::Strict(spans) => spans.left_out,
+            },
+        };
         Report {
+            left_out,
             sequences: tokens.sequences,
             correct_sequences: tokens.correct_sequences,
             tokens: tokens.tokens,

@@ -26,6 +26,10 @@
 //! well-formed in the scheme that you name, and its report says so. On legal labels the two agree. Use the
 //! first to compare with published figures, and the second when an ill-formed span is of no use to you.
 //!
+//! **Gold labels that are not known.** [`Evaluation::add_partial`] takes gold labels that are unknown or
+//! ambiguous ([`GoldLabel`]); tokens with an unknown label and the spans at them are left out, and the report
+//! says how many.
+//!
 //! **In parallel.** Every accumulator can be [merged](Evaluation::merge) with another of its kind; the
 //! result does not depend on where the data were cut.
 //!
@@ -52,6 +56,7 @@ mod counts;
 mod error;
 mod evaluation;
 mod fast;
+mod partial;
 mod report;
 mod rules;
 mod strict;
@@ -63,5 +68,6 @@ pub use counts::{Counts, Score};
 pub use error::EvalError;
 pub use evaluation::Evaluation;
 pub use fast::span_counts;
-pub use report::{Averages, Cell, Confusion, LabelReport, Report, Row, SpanReport};
+pub use partial::GoldLabel;
+pub use report::{Averages, Cell, Confusion, LabelReport, LeftOut, Report, Row, SpanReport};
 pub use rules::{LabelTable, Rules};

@@ -31,12 +31,26 @@ pub struct Report {
     pub correct_tokens: u64,
     /// Share of the tokens whose label is right.
     pub accuracy: f64,
+    /// What does not count, because gold labels are unknown.
+    #[serde(default)]
+    pub left_out: LeftOut,
     /// Span by span.
     pub spans: SpanReport,
     /// Token by token, per label.
     pub labels: LabelReport,
     /// Which labels were taken for which.
     pub confusion: Confusion,
+}
+
+/// What does not count, because gold labels are unknown; see [`Evaluation::add_partial`].
+///
+/// [`Evaluation::add_partial`]: crate::Evaluation::add_partial
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// Tokens whose gold label is unknown.
+    pub tokens: u64,
+    /// Predicted spans that hold or touch such a token.
+    pub spans: u64,
 }
 
 /// Counts and scores of one class.

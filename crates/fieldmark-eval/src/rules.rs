@@ -75,6 +75,27 @@ impl Rules {
         };
         by_prefix || (!matches!(next.prefix, OUTSIDE | DOT) && previous.kind != next.kind)
     }
+
+    /// Where the chunks of a sequence begin, and where they end.
+    pub(crate) fn chunks(self, labels: &[Chunk]) -> Vec<(usize, usize)> {
+        let mut chunks: Vec<(usize, usize)> = Vec::new();
+        let mut open = None;
+        let mut before = Chunk::OUTSIDE;
+        for (position, &after) in labels.iter().chain([&Chunk::OUTSIDE]).enumerate() {
+            if self.ends(before, after)
+                && let Some(start) = open.take()
+            {
+                chunks.push((start, position));
+            }
+            if self.starts(before, after) {
+                // A label that is foreign to every scheme may begin a chunk without an end before it.
+                chunks.extend(open.replace(position).map(|start| (start, position)));
+            }
+            before = after;
+        }
+        chunks.extend(open.map(|start| (start, labels.len())));
+        chunks
+    }
 }
 
 /// Labels by id, taken apart once so that counting need not look at strings.

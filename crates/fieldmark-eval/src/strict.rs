@@ -1,6 +1,7 @@
 //! Spans that are well-formed in a declared scheme, counted by type.
 
 use crate::Counts;
+use crate::partial::{touches, unknown};
 use fieldmark_core::Scheme;
 use std::collections::BTreeMap;
 
@@ -9,6 +10,8 @@ use std::collections::BTreeMap;
 pub(crate) struct StrictSpans {
     scheme: Scheme,
     types: BTreeMap<String, Counts>,
+    /// Predicted spans at positions whose gold label is unknown.
+    pub left_out: u64,
 }
 
 impl StrictSpans {
@@ -16,13 +19,20 @@ impl StrictSpans {
         StrictSpans {
             scheme,
             types: BTreeMap::new(),
+            left_out: 0,
         }
     }
 
-    /// Counts one sequence; the two slices have the same length.
-    pub fn add<G: AsRef<str>, P: AsRef<str>>(&mut self, gold: &[G], predicted: &[P]) {
-        let gold = self.scheme.strict_spans(gold);
-        let found = self.scheme.strict_spans(predicted);
+    /// Counts one sequence, with `None` for an unknown gold label; the two slices have the same length.
+    pub fn add(&mut self, gold: &[Option<&str>], predicted: &[&str]) {
+        let unknown = unknown(gold);
+        let known: Vec<&str> = gold.iter().map(|label| label.unwrap_or("O")).collect();
+        let mut gold = self.scheme.strict_spans(&known);
+        let mut found = self.scheme.strict_spans(predicted);
+        let all = found.len();
+        gold.retain(|span| !touches(&unknown, span.start, span.end));
+        found.retain(|span| !touches(&unknown, span.start, span.end));
+        self.left_out += (all - found.len()) as u64;
         for span in &gold {
             self.count(span.kind).gold += 1;
         }
@@ -39,6 +49,7 @@ impl StrictSpans {
         for (kind, &counts) in &other.types {
             *self.count(kind) += counts;
         }
+        self.left_out += other.left_out;
     }
 
     pub fn types(&self) -> Vec<(&str, Counts)> {

@@ -1,7 +1,7 @@
 //! Reports as text.
 
 use crate::counts::ratio;
-use crate::report::{Confusion, LabelReport, Report, Row, SpanReport};
+use crate::report::{Confusion, LabelReport, LeftOut, Report, Row, SpanReport};
 use crate::{Counts, Score};
 use std::fmt;
 
@@ -182,6 +182,17 @@ impl Confusion {
     }
 }
 
+/// One line.
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let LeftOut { tokens, spans } = self;
+        write!(
+            f,
+            "left out:  {tokens} tokens whose gold label is unknown, and {spans} predicted spans on or next to them"
+        )
+    }
+}
+
 /// The spans, the tokens, the labels, the whole confusion table and the largest confusions.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -199,6 +210,9 @@ impl fmt::Display for Report {
             "sequences: {} of {} right ({whole:.2}%)\n",
             self.correct_sequences, self.sequences
         )?;
+        if self.left_out.tokens > 0 {
+            writeln!(f, "{}\n", self.left_out)?;
+        }
         writeln!(f, "{}", self.labels)?;
         write!(f, "{}", self.confusion)?;
         if self.confusion.distinct() > 0 {

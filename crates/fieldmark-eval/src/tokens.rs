@@ -14,27 +14,27 @@ pub(crate) struct TokenTally {
     pub correct_sequences: u64,
     pub tokens: u64,
     pub correct_tokens: u64,
+    /// Tokens whose gold label is unknown.
+    pub left_out: u64,
 }
 
 impl TokenTally {
-    /// Counts one sequence; the two slices have the same length. One without a token is none.
-    pub fn add<G: AsRef<str>, P: AsRef<str>>(&mut self, gold: &[G], predicted: &[P]) {
-        if gold.is_empty() {
-            return;
-        }
-        let mut correct = 0;
+    /// Counts one sequence, with `None` for an unknown gold label; the two slices have the same length. One
+    /// without a token that counts is none.
+    pub fn add(&mut self, gold: &[Option<&str>], predicted: &[&str]) {
+        let (mut tokens, mut correct) = (0, 0);
         for (gold, found) in gold.iter().zip(predicted) {
-            let cell = (
-                self.labels.intern(gold.as_ref()),
-                self.labels.intern(found.as_ref()),
-            );
+            let Some(gold) = gold else { continue };
+            let cell = (self.labels.intern(gold), self.labels.intern(found));
             *self.cells.entry(cell).or_default() += 1;
-            correct += usize::from(cell.0 == cell.1);
+            tokens += 1;
+            correct += u64::from(cell.0 == cell.1);
         }
-        self.sequences += 1;
-        self.correct_sequences += u64::from(correct == gold.len());
-        self.tokens += gold.len() as u64;
-        self.correct_tokens += correct as u64;
+        self.sequences += u64::from(tokens > 0);
+        self.correct_sequences += u64::from(tokens > 0 && correct == tokens);
+        self.tokens += tokens;
+        self.correct_tokens += correct;
+        self.left_out += gold.len() as u64 - tokens;
     }
 
     pub fn merge(&mut self, other: &TokenTally) {
@@ -53,6 +53,7 @@ impl TokenTally {
         self.correct_sequences += other.correct_sequences;
         self.tokens += other.tokens;
         self.correct_tokens += other.correct_tokens;
+        self.left_out += other.left_out;
     }
 
     /// Tokens by label, in the order of the labels' names.
