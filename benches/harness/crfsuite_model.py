@@ -13,19 +13,6 @@ PART = struct.Struct("<4sII")
 FEATURE = struct.Struct("<IIId")
 STATE, TRANSITION = 0, 1
 
-OPTIONS = """\
-fieldmark-chain\t1
-order\t1
-states\tsupported
-transitions\tsupported
-label-bias\tno
-boundaries\tno
-lower-orders\tyes
-min-freq\t0.0
-min-instances\t0
-"""
-INPUT = "input\tformat\tcrfsuite\ninput\tseparator\tauto\ninput\tpartial-labels\tno\n"
-
 
 def features(path):
     """The features of a model file: (kind, source, target, weight)."""
@@ -54,8 +41,20 @@ def names(table):
     return [name for _, name in ordered]
 
 
-def write_dump(model, info, output):
-    """Writes the dump; how many weights of each kind it has, and how far they are from the rounded ones."""
+def frame_of(dump):
+    """The lines of a dump before its labels and from its end on: options of the model, and how input is read."""
+    with open(dump, encoding="utf-8", newline="\n") as file:
+        lines = file.readlines()
+    first = next(number for number, line in enumerate(lines) if line.startswith("label\t"))
+    return lines[:first], lines[lines.index("end\n") :]
+
+
+def write_dump(model, info, frame, output):
+    """Writes the dump; how many weights of each kind it has, and how far they are from the rounded ones.
+
+    `frame` is the dump of another model, with the same options.
+    """
+    head, tail = frame_of(frame)
     labels, attributes = names(info.labels), names(info.attributes)
     found = features(model)
     transitions = sorted((source, to, weight) for kind, source, to, weight in found if kind == TRANSITION)
@@ -65,11 +64,11 @@ def write_dump(model, info, output):
     rounding = [abs(w - info.transitions[labels[a], labels[b]]) for a, b, w in transitions]
     rounding += [abs(w - info.state_features[attributes[a], labels[b]]) for a, b, w in states]
     with open(output, "w", encoding="utf-8", newline="\n") as file:
-        file.write(OPTIONS)
+        file.writelines(head)
         file.writelines(f"label\t{escape(label)}\n" for label in labels)
         for source, to, weight in transitions:
             file.write(f"tuple\t{escape(labels[source])}\t{escape(labels[to])}\t{weight!r}\n")
         for source, to, weight in states:
             file.write(f"state\t{escape(attributes[source])}\t{escape(labels[to])}\t{weight!r}\n")
-        file.write("end\n" + INPUT)
+        file.writelines(tail)
     return {"transitions": len(transitions), "states": len(states), "rounding": max(rounding)}

@@ -4,7 +4,7 @@
     crfsuite_worker.py train DATA MODEL [key=value ...]
     crfsuite_worker.py tag DATA MODEL REPEATS
     crfsuite_worker.py label DATA MODEL OUTPUT
-    crfsuite_worker.py dump MODEL OUTPUT
+    crfsuite_worker.py dump MODEL FRAME OUTPUT
     crfsuite_worker.py judge DATA MODEL PATHS OUTPUT
 """
 
@@ -58,18 +58,22 @@ class TimedTrainer(pycrfsuite.Trainer):
 
 
 def train(data, model, *pairs):
-    """Only `append` is timed, not the parsing; sequences are not kept, so memory is the trainer's alone."""
+    """The parsing of the file is not timed; sequences are not kept, so memory is the trainer's alone."""
     trainer = TimedTrainer(algorithm="lbfgs", verbose=False)
     trainer.ends = []
-    before, appending = memory("VmRSS"), 0.0
+    before, converting, appending = memory("VmRSS"), 0.0, 0.0
     for items, labels in sequences(data):
         started = time.perf_counter()
-        trainer.append(items, labels)
-        appending += time.perf_counter() - started
+        ready = pycrfsuite.ItemSequence(items)
+        converted = time.perf_counter()
+        trainer.append(ready, labels)
+        appending += time.perf_counter() - converted
+        converting += converted - started
     trainer.set_params({"c1": 0.0, "c2": 1.0, **dict(pair.split("=") for pair in pairs)})
     trainer.train(model)
     log = trainer.logparser
     return {
+        "convert_seconds": converting,
         "append_seconds": appending,
         "generation_seconds": log.featgen_seconds,
         "features": log.featgen_num_features,
@@ -112,16 +116,17 @@ def label(data, model, output):
     return {}
 
 
-def dump(model, output):
+def dump(model, frame, output):
     from crfsuite_model import write_dump
 
-    return write_dump(model, opened(model).info(), output)
+    return write_dump(model, opened(model).info(), frame, output)
 
 
 def judge(data, model, paths, output):
-    """For each sequence: the best path, all marginals, and the probability of each path in `paths`."""
+    """For each sequence: the best path, all marginals, and the probability of each path in `paths` and of the gold."""
     tagger = opened(model)
     names = tagger.labels()
+    known = set(names)
     with open(paths, encoding="utf-8") as lines, open(output, "w", encoding="utf-8") as file:
         for (items, gold), line in zip(sequences(data), lines, strict=True):
             best = tagger.tag(items)
@@ -130,6 +135,7 @@ def judge(data, model, paths, output):
                 "gold": gold,
                 "marginals": [{name: tagger.marginal(name, t) for name in names} for t in range(len(items))],
                 "probabilities": [tagger.probability(path) for path in json.loads(line)],
+                "gold_probability": tagger.probability(gold) if known.issuperset(gold) else None,
             }
             file.write(json.dumps(answer) + "\n")
     return {}

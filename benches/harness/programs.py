@@ -1,8 +1,9 @@
-"""The two programs: building and calling fieldmark, installing and calling python-crfsuite."""
+"""The programs: building and calling fieldmark, installing and calling python-crfsuite, building and calling crfs."""
 
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 import time
@@ -11,6 +12,8 @@ from pathlib import Path
 from . import corpora
 
 WORKER = Path(__file__).with_name("crfsuite_worker.py")
+LOSS = re.compile(r"loss(?: =|:) ([^,\s]+)")
+PROGRAMS = corpora.ROOT / "benches" / "programs"
 
 
 class Failed(Exception):
@@ -33,6 +36,26 @@ def run(command, cwd=None, output=subprocess.PIPE):
     return done.stdout
 
 
+def run_for_peak(command):
+    """Runs a command and returns the largest resident memory of its process, in bytes."""
+    command = [str(part) for part in command]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    message = process.stderr.read().decode(errors="replace")
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    process.stderr.close()
+    if process.returncode != 0:
+        raise Failed(f"`{' '.join(command)}` ended with {process.returncode}:\n{message.strip()[-4000:]}")
+    return 1024 * usage.ru_maxrss
+
+
+def executable(directory, name):
+    """The program that a release build of the workspace in `directory` makes."""
+    metadata = run(["cargo", "metadata", "--no-deps", "--format-version", "1"], cwd=directory)
+    name = name + ".exe" if os.name == "nt" else name
+    return Path(json.loads(metadata)["target_directory"]) / "release" / name
+
+
 class Fieldmark:
     """The `fieldmark` command; built in release unless a path is given."""
 
@@ -46,18 +69,16 @@ class Fieldmark:
     def build():
         progress("building fieldmark")
         run(["cargo", "build", "--release", "--locked"], cwd=corpora.ROOT)
-        metadata = run(["cargo", "metadata", "--no-deps", "--format-version", "1"], cwd=corpora.ROOT)
-        name = "fieldmark.exe" if os.name == "nt" else "fieldmark"
-        return Path(json.loads(metadata)["target_directory"]) / "release" / name
+        return executable(corpora.ROOT, "fieldmark")
 
     def version(self):
         return run([self.path, "--version"]).strip()
 
     def train(self, data, model, *options):
-        """Trains and returns the report."""
+        """Trains and returns the report, with the peak of memory at the end of the process: the model is written, too."""
         report = model.with_suffix(".json")
-        run([self.path, "--quiet", "train", "--model", model, "--report", report, *options, data])
-        return json.loads(report.read_text(encoding="utf-8"))
+        peak = run_for_peak([self.path, "--quiet", "train", "--model", model, "--report", report, *options, data])
+        return json.loads(report.read_text(encoding="utf-8")) | {"process_peak_bytes": peak}
 
     def tag(self, data, model, *options):
         return run([self.path, "--quiet", "tag", "--model", model, *options, data])
@@ -102,6 +123,66 @@ class CrfSuite:
     def train(self, data, model, **options):
         pairs = [f"{key.replace('__', '.')}={value}" for key, value in options.items()]
         return self.call("train", data, model, *pairs)
+
+
+class Crfs:
+    """The crate crfs, through `programs/src/bin/crfs.rs`."""
+
+    def __init__(self):
+        self.path = built("crfs")
+
+    @staticmethod
+    def version():
+        """Of the crate that was built, from the lock file."""
+        lock = (PROGRAMS / "Cargo.lock").read_text(encoding="utf-8")
+        return lock.split('name = "crfs"\nversion = "', 1)[1].split('"', 1)[0]
+
+    def train(self, data, model, count):
+        """Number of features; loss and seconds of each of `count` iterations.
+
+        crfs tells no times: an iteration takes from one of its lines to the next. It numbers the start as iterations
+        0 and 1, and the loss of the last iteration is in its line about the final loss.
+        """
+        command = [str(part) for part in (self.path, "train", data, model, count + 1)]
+        features, started, iterations = None, None, []
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, encoding="utf-8") as process:
+            for line in process.stdout:
+                now = time.perf_counter()
+                if line.startswith("Number of features: "):
+                    features = int(line.split(": ")[1])
+                elif line.startswith("Iteration 1:"):
+                    started = now
+                elif started and line.startswith(("Iteration ", "Final loss")):
+                    loss = float(LOSS.search(line)[1])
+                    iterations.append({"loss": loss, "seconds": now - started})
+                    started = now
+        if process.returncode != 0 or len(iterations) != count:
+            raise Failed(f"`{' '.join(command)}` ended with {process.returncode} after {len(iterations)} iterations")
+        return {"features": features, "iterations": iterations}
+
+    def tag(self, data, model, repeats):
+        """Seconds from the file and from ready-made attributes, and tokens."""
+        lines = run([self.path, "tag", data, model, repeats]).splitlines()
+        return {name: float(value) for name, value in (line.split("\t") for line in lines)}
+
+
+class Likelihood:
+    """The log-likelihood of gold labels by fieldmark's library, through `programs/src/bin/likelihood.rs`."""
+
+    def __init__(self):
+        self.path = built("likelihood")
+
+    def of(self, data, model):
+        """The log-probability of each sequence's labels (None if a label is unknown), and the sum of all others."""
+        *lines, total = run([self.path, model, data]).splitlines()
+        return [None if line == "unknown" else float(line) for line in lines], float(total.split("\t")[1])
+
+
+def built(name):
+    """A program of `benches/programs`."""
+    progress(f"building {name}")
+    run(["cargo", "build", "--release", "--locked", "--bin", name], cwd=PROGRAMS)
+    return executable(PROGRAMS, name)
 
 
 def labels_of(output):
