@@ -81,6 +81,18 @@ pub struct BlockOptions {
     pub longest_sequence: usize,
 }
 
+impl BlockOptions {
+    /// Blocks for an input of which only a part may have arrived: nothing waits that could be worked on.
+    pub fn eager() -> Self {
+        Self {
+            // As much as a pipe holds.
+            size: 1 << 16,
+            eager: true,
+            ..Self::default()
+        }
+    }
+}
+
 impl Default for BlockOptions {
     fn default() -> Self {
         Self {

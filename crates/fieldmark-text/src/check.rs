@@ -20,8 +20,8 @@ pub use oddities::{Oddity, OddityKind};
 pub use report::{CheckReport, IllegalTransition, LabelCount, Overlap, Repeat, Repeats};
 
 use crate::error::ReadError;
+use crate::part::Part;
 use crate::reader::{Format, Reader};
-use crate::sink::Part;
 use crate::source::Source;
 use fieldmark_core::{Alphabet, Dataset, DatasetBuilder, Gold, Instance, Scheme};
 use oddities::Oddities;

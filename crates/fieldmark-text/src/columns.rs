@@ -49,7 +49,9 @@ impl ColumnOptions {
     }
 
     /// The layout that the first line of a block sets; `None` when the block has no line that counts.
-    pub fn detect(&self, block: &Block) -> Result<Option<Layout>, ReadError> {
+    ///
+    /// `observed` is the number of columns beside the label that a model was trained on.
+    pub fn detect(&self, block: &Block, observed: Option<usize>) -> Result<Option<Layout>, ReadError> {
         let text = block.text()?;
         let mut offset = 0;
         for line in text.split_inclusive('\n') {
@@ -65,7 +67,17 @@ impl ColumnOptions {
                 given => given,
             };
             let columns = split(line, separator).count();
-            if columns < 2 && !self.unlabelled {
+            if let Some(observed) = observed {
+                if columns != observed && columns != observed + 1 {
+                    let at = split(line, separator).nth(observed + 1);
+                    let kind = ErrorKind::ModelColumns {
+                        found: columns,
+                        observed,
+                    };
+                    let fault = Fault::new(start + at.map_or(line.len(), |(at, _)| at), kind);
+                    return Err(block.error(fault));
+                }
+            } else if columns < 2 && !self.unlabelled {
                 let found = "the line has only one column".to_owned();
                 let fault = Fault::new(
                     start + line.len(),
@@ -152,9 +164,7 @@ impl ColumnParser<'_> {
             let line = line.strip_suffix('\r').unwrap_or(line);
             if is_blank(line.as_bytes()) {
                 self.finish(&mut sequence, &mut scratch, sink)?;
-            } else if self.options.skips(line) {
-                sink.skip_line(sequence.lines.len(), start, start + line.len());
-            } else {
+            } else if !self.options.skips(line) {
                 self.line(line, start, &mut sequence)?;
             }
             start = newline + 1;

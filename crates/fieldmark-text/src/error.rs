@@ -106,6 +106,19 @@ pub enum ErrorKind {
         /// What may have happened.
         advice: String,
     },
+    /// Neither as many columns as a model was trained on, nor one more for the label.
+    #[error(
+        "found {found} column{s}, expected {with} as in training, the last of them the label, or {observed} without labels. \
+         Give the columns that the model was trained on",
+        s = if *found == 1 { "" } else { "s" },
+        with = observed + 1
+    )]
+    ModelColumns {
+        /// Columns in this line.
+        found: usize,
+        /// Columns beside the label that the model was trained on.
+        observed: usize,
+    },
     /// Blanks where the file has tabs, or tabs where it has blanks.
     #[error("found {found} between columns, expected {expected} as in line {first_line}. {advice}", advice = SEPARATOR_ADVICE)]
     Separator {

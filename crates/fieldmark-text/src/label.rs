@@ -74,6 +74,27 @@ impl LabelSyntax {
         }
     }
 
+    /// The names that `label` allows: one, or the alternatives of an ambiguous label, or none for an unknown
+    /// one, which allows every name. What is wrong with the label otherwise.
+    ///
+    /// ```
+    /// use fieldmark_text::LabelSyntax;
+    /// assert_eq!(LabelSyntax::Partial.names(r"A|B\|C"), Ok(vec!["A".to_owned(), "B|C".to_owned()]));
+    /// assert_eq!(LabelSyntax::Partial.names("?"), Ok(vec![]));
+    /// assert_eq!(LabelSyntax::Literal.names("?"), Ok(vec!["?".to_owned()]));
+    /// assert!(LabelSyntax::Partial.names("A|").is_err());
+    /// ```
+    pub fn names(self, label: &str) -> Result<Vec<String>, &'static str> {
+        if self == LabelSyntax::Literal || !Self::is_special(label) {
+            return Ok(vec![label.to_owned()]);
+        }
+        let mut names = Vec::new();
+        if label != "?" {
+            Self::for_each_alternative(label, &mut String::new(), |name| names.push(name.to_owned()))?;
+        }
+        Ok(names)
+    }
+
     /// The text that this syntax reads as the plain label `name`.
     ///
     /// ```

@@ -5,7 +5,8 @@ use crate::block::{Block, BlockOptions, Blocks};
 use crate::columns::{ColumnOptions, ColumnParser, Layout, Separator};
 use crate::error::{ErrorKind, ReadError};
 use crate::label::LabelSyntax;
-use crate::sink::{Fixed, Growing, Lines, Lookup, Naming, Part, Sink, Unseen};
+use crate::part::Part;
+use crate::sink::{Fixed, Growing, Lines, Lookup, Naming, Sink, Unseen};
 use crate::source::Source;
 use crate::template::Template;
 use fieldmark_core::{Alphabet, Dataset, DatasetBuilder};
@@ -85,7 +86,7 @@ impl Format {
     }
 
     /// The number of columns that a model was trained on, without the label: an input with just as many has
-    /// no label.
+    /// no label, and one with neither as many nor one more is an error.
     pub fn observed_columns(mut self, columns: usize) -> Self {
         self.observed_columns = Some(columns);
         self
@@ -144,6 +145,11 @@ impl Parser {
         Ok(Self { format, columns })
     }
 
+    /// Whether lines have a label.
+    pub fn labelled(&self) -> bool {
+        self.columns.is_none() || !self.format.columns.unlabelled
+    }
+
     /// Number of columns without the label; attribute files have none.
     pub fn observed_columns(&self) -> Option<usize> {
         let labelled = !self.format.columns.unlabelled;
@@ -161,13 +167,7 @@ impl Parser {
     pub fn parse_part(&self, block: Block) -> Result<Part, ReadError> {
         let builder =
             DatasetBuilder::with_alphabets(Alphabet::new(), Alphabet::with_capacity(1 << 15, 1 << 19));
-        let (data, lines) = self.part(&block, builder, &mut Growing)?;
-        Ok(Part {
-            block,
-            lines,
-            unseen: Unseen::default(),
-            data,
-        })
+        self.part(block, builder, &mut Growing)
     }
 
     /// Parses a block against the names of a model.
@@ -181,24 +181,28 @@ impl Parser {
         lookup: &L,
     ) -> Result<Part, ReadError> {
         let mut names = Fixed::new(lookup, labels);
-        let (data, lines) = self.part(&block, DatasetBuilder::new(), &mut names)?;
-        Ok(Part {
-            block,
-            lines,
-            unseen: names.unseen,
-            data,
-        })
+        let mut part = self.part(block, DatasetBuilder::new(), &mut names)?;
+        part.unseen = names.unseen;
+        Ok(part)
     }
 
     fn part<N: Naming>(
         &self,
-        block: &Block,
+        block: Block,
         mut builder: DatasetBuilder,
         names: &mut N,
-    ) -> Result<(Dataset, Lines), ReadError> {
+    ) -> Result<Part, ReadError> {
         let mut lines = Lines::default();
-        self.parse_into(block, &mut builder, names, &mut lines)?;
-        Ok((builder.finish_part(), lines))
+        self.parse_into(&block, &mut builder, names, &mut lines)?;
+        let layout = self.columns.as_ref().map(|(layout, _)| layout);
+        Ok(Part {
+            block,
+            lines,
+            unseen: Unseen::default(),
+            separator: layout.map_or(Separator::Tab, |layout| layout.separator),
+            labelled: self.labelled(),
+            data: builder.finish_part(),
+        })
     }
 
     fn parse_into<N: Naming>(
@@ -264,7 +268,7 @@ impl Reader {
             };
             let layout = match format.kind {
                 Kind::Attributes => None,
-                Kind::Columns(_) => format.columns.detect(&block)?,
+                Kind::Columns(_) => format.columns.detect(&block, format.observed_columns)?,
             };
             let found = layout.is_some() || (matches!(format.kind, Kind::Attributes) && !block.is_blank());
             first.push_back(block);

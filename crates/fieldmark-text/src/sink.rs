@@ -2,7 +2,7 @@
 
 use crate::error::{ErrorKind, Fault};
 use crate::label::LabelSyntax;
-use fieldmark_core::{Alphabet, Dataset, DatasetBuilder, Gold, Names};
+use fieldmark_core::{Alphabet, DatasetBuilder, Gold, Names};
 use std::collections::BTreeMap;
 
 /// Finds the number of an observation in a model.
@@ -153,21 +153,8 @@ impl<L: Lookup + ?Sized> Naming for Fixed<'_, L> {
     }
 }
 
-/// Where lines stand in a block: start and end.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Lines {
-    /// The line of every position.
-    pub positions: Vec<(u32, u32)>,
-    /// Lines that the reader skipped, with the position that they come before.
-    pub skipped: Vec<(usize, (u32, u32))>,
-}
-
-impl Lines {
-    pub fn clear(&mut self) {
-        self.positions.clear();
-        self.skipped.clear();
-    }
-}
+/// Where the line of every position stands in a block: start and end.
+pub(crate) type Lines = Vec<(u32, u32)>;
 
 /// Collects the positions of one block.
 pub(crate) struct Sink<'a, N> {
@@ -227,12 +214,6 @@ impl<'a, N: Naming> Sink<'a, N> {
         self.close(start, end, Label::Unknown)
     }
 
-    /// Remembers a line that is no position; `waiting` positions before it are not closed yet.
-    pub fn skip_line(&mut self, waiting: usize, start: usize, end: usize) {
-        let position = self.lines.positions.len() + waiting;
-        self.lines.skipped.push((position, (start as u32, end as u32)));
-    }
-
     /// Closes the position of the line `start..end`, whose label stands at byte `label_at`.
     #[inline]
     pub fn end_position(
@@ -274,9 +255,9 @@ impl<'a, N: Naming> Sink<'a, N> {
         self.builder
             .end_position(gold)
             .map_err(|error| Fault::new(start, error))?;
-        self.lines.positions.push((start as u32, end as u32));
+        self.lines.push((start as u32, end as u32));
         if self.builder.positions() - self.first_of_sequence > self.longest {
-            let first = self.lines.positions[self.lines.positions.len() - 1 - self.longest].0;
+            let first = self.lines[self.lines.len() - 1 - self.longest].0;
             let kind = ErrorKind::SequenceTooLong {
                 limit: self.longest as u64,
                 unit: "positions",
@@ -318,57 +299,4 @@ enum Label {
     Known(u32),
     Unknown,
     Set,
-}
-
-/// A parsed block: its sequences as a part of a data set.
-#[derive(Clone, Debug)]
-pub struct Part {
-    pub(crate) block: crate::Block,
-    pub(crate) lines: Lines,
-    pub(crate) unseen: Unseen,
-    /// The sequences. Its alphabets are empty when names were looked up in a model.
-    pub data: Dataset,
-}
-
-impl Part {
-    /// The line of a position as it stands in the input, without its end.
-    pub fn line(&self, position: usize) -> &str {
-        self.text(self.lines.positions[position])
-    }
-
-    /// The lines that the reader skipped, each with the position that it comes before.
-    pub fn skipped(&self) -> impl Iterator<Item = (usize, &str)> {
-        self.lines
-            .skipped
-            .iter()
-            .map(|&(position, line)| (position, self.text(line)))
-    }
-
-    fn text(&self, (start, end): (u32, u32)) -> &str {
-        // The parser found these borders in text that it had validated.
-        std::str::from_utf8(&self.block.bytes[start as usize..end as usize]).unwrap_or_default()
-    }
-
-    /// The number of the line of a position, from 1.
-    pub fn line_number(&self, position: usize) -> u64 {
-        self.block.line_at(self.lines.positions[position].0 as usize)
-    }
-
-    /// The number of the line of every position, from 1.
-    pub fn line_numbers(&self) -> impl Iterator<Item = u64> {
-        let mut counted = (0, self.block.first_line);
-        self.lines.positions.iter().map(move |&(start, _)| {
-            let between = &self.block.bytes[counted.0..start as usize];
-            counted = (
-                start as usize,
-                counted.1 + memchr::memchr_iter(b'\n', between).count() as u64,
-            );
-            counted.1
-        })
-    }
-
-    /// What the model does not know of this part.
-    pub fn unseen(&self) -> &Unseen {
-        &self.unseen
-    }
 }

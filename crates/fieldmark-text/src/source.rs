@@ -57,6 +57,15 @@ impl Source {
         }
     }
 
+    /// Whether all of the source is there already. What comes through a pipe or is typed comes bit by bit.
+    pub fn is_complete(&self) -> bool {
+        match self {
+            Source::Stdin => stdin_metadata().is_ok_and(|metadata| metadata.is_file()),
+            Source::File(path) => std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file()),
+            Source::Memory { .. } => true,
+        }
+    }
+
     /// Opens the source; what is read from it is decompressed.
     pub fn open(&self) -> Result<Input, ReadError> {
         let name = self.name();
@@ -77,6 +86,23 @@ impl Source {
         };
         Input::new(name.clone(), reader)
     }
+}
+
+#[cfg(unix)]
+fn stdin_metadata() -> io::Result<std::fs::Metadata> {
+    use std::os::fd::AsFd;
+    File::from(io::stdin().as_fd().try_clone_to_owned()?).metadata()
+}
+
+#[cfg(windows)]
+fn stdin_metadata() -> io::Result<std::fs::Metadata> {
+    use std::os::windows::io::AsHandle;
+    File::from(io::stdin().as_handle().try_clone_to_owned()?).metadata()
+}
+
+#[cfg(not(any(unix, windows)))]
+fn stdin_metadata() -> io::Result<std::fs::Metadata> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// An open [`Source`].

@@ -148,14 +148,75 @@ fn comments_are_skipped_and_kept_for_the_output() {
     let block = reader.next_block().unwrap().unwrap();
     let part = reader.parser().parse_part(block).unwrap();
     assert_eq!(part.data.positions(), 2);
-    let skipped: Vec<_> = part.skipped().collect();
+    let lines: Vec<_> = part.lines().map(|line| (line.position, line.text)).collect();
     assert_eq!(
-        skipped,
-        [(0, "# id 1"), (0, "-DOCSTART- X"), (0, "# id 2"), (1, "# inside")]
+        lines,
+        [
+            (None, "# id 1"),
+            (None, "-DOCSTART- X"),
+            (None, ""),
+            (None, "# id 2"),
+            (Some(0), "a A"),
+            (None, "# inside"),
+            (Some(1), "b B"),
+        ]
     );
     assert_eq!(
         (part.line(1), part.line_number(0), part.line_number(1)),
         ("b B", 5, 7)
+    );
+}
+
+#[test]
+fn lines_put_together_are_the_input() {
+    for text in [
+        "\n\na A\r\n \t\r\n\nb B\n\n\n\nc C",
+        "a A\n",
+        "a A\n\n\n",
+        "\r\na A\r\n",
+    ] {
+        for size in [1, 1 << 20] {
+            let blocks = BlockOptions {
+                size,
+                ..BlockOptions::default()
+            };
+            let format = Format::plain_columns().blocks(blocks);
+            let mut reader = Reader::open(&Source::text("text", text), &format).unwrap();
+            let (mut together, mut positions) = (String::new(), Vec::new());
+            while let Some(block) = reader.next_block().unwrap() {
+                let part = reader.parser().parse_part(block).unwrap();
+                for line in part.lines() {
+                    together += line.text;
+                    together += line.end;
+                    positions.extend(line.position.map(|position| part.line(position) == line.text));
+                }
+            }
+            assert_eq!(together, text);
+            assert_eq!(positions, vec![true; text.matches(char::is_uppercase).count()]);
+        }
+    }
+}
+
+#[test]
+fn a_model_says_how_many_columns_there_are() {
+    let read = |text: &str| {
+        let format = Format::plain_columns().observed_columns(1);
+        Reader::open(&Source::text("text", text), &format).map(|reader| reader.parser().labelled())
+    };
+    assert!(read("a X\n").unwrap());
+    assert!(!read("a\n").unwrap());
+    let error = read("\na b X\n").unwrap_err().to_string();
+    assert!(
+        error.starts_with("text:2:5: found 3 columns, expected 2 as in training, the last of them the label"),
+        "{error}"
+    );
+    let format = Format::plain_columns().observed_columns(3);
+    let error = Reader::open(&Source::text("text", "a\n"), &format).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .starts_with("text:1:2: found 1 column, expected 4"),
+        "{error}"
     );
 }
 

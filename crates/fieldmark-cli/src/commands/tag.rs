@@ -2,6 +2,7 @@
 
 mod answer;
 mod limits;
+mod trouble;
 mod write;
 
 use crate::console::Console;
@@ -11,19 +12,25 @@ use crate::options::machine::{Arithmetic, PrecisionName, Threads};
 use answer::{Answers, Wanted};
 use fieldmark::chain::inference::Space;
 use fieldmark::core::kernels::Dispatch;
-use fieldmark::text::{Source, Unseen};
+use fieldmark::text::{BlockOptions, LabelSyntax, Source, Unseen};
 use fieldmark::{Error, InputKind, Model};
 use std::io::Write;
 use std::path::PathBuf;
+use write::{View, Written};
 
 /// Label sequences with a model
 ///
 /// Reads what the model was trained to read and keeps its order. For attribute files it prints one label
-/// per line and a blank line after each sequence; for column files the line and the label as one more column.
-/// Column files may come with or without the column of gold labels.
+/// per line and a blank line after each sequence; for column files every line of the input as it is, with the
+/// label as one more column. Blank lines, and lines that the model was trained to skip, stay where they are.
+/// Column files may come with or without the column of gold labels. What comes through a pipe is labelled as
+/// soon as a sequence is complete.
 ///
 /// Everything is exact: probabilities are those of the model over all label sequences, and what --scheme,
 /// --forbid and --fix-labels rule out has probability 0.
+///
+/// A sequence for which no label sequence is possible gets `?` in place of every label, and a warning with
+/// its line; the others are labelled all the same, and the exit code is 2.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
@@ -38,6 +45,10 @@ pub struct Arguments {
     /// Format of the data; it must be the one that the model was trained on
     #[arg(long, value_enum)]
     format: Option<FormatName>,
+
+    /// Skip lines of column files that begin with this text, besides those that the model skips; may be repeated
+    #[arg(long, value_name = "PREFIX", allow_hyphen_values = true)]
+    skip_lines: Vec<String>,
 
     #[command(flatten)]
     wanted: WantedOptions,
@@ -64,18 +75,43 @@ struct WantedOptions {
     #[arg(long)]
     marginals: bool,
 
+    /// Print for every label at each position the probability of the best label sequence that has it there
+    ///
+    /// As label:probability, with numbers such as 1.5e-3, since those of long sequences are small.
+    #[arg(long)]
+    max_marginals: bool,
+
     /// Print the N best label sequences, each after a line with its rank and probability
-    #[arg(long, value_name = "N", conflicts_with_all = ["probs", "marginals", "spans", "rule"],
-          value_parser = clap::value_parser!(u32).range(1..))]
+    ///
+    /// A blank line follows each; lines that are skipped are left out.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..),
+          conflicts_with_all = ["probs", "marginals", "max_marginals", "spans", "pair_marginals", "log_probs", "rule"])]
     nbest: Option<u32>,
 
     /// Print spans instead of positions: first line, last line, type, probability, text
     ///
     /// The probability is that of the whole span: its type and both of its borders.
-    #[arg(long, conflicts_with_all = ["probs", "marginals"])]
+    #[arg(long)]
     spans: bool,
 
+    /// Print a table of neighbouring labels instead of positions: line, label, label in the next line, probability
+    ///
+    /// Pairs whose probability is 0 in six digits are left out.
+    #[arg(long)]
+    pair_marginals: bool,
+
+    /// Print a table of sequences instead of positions: first line, last line, log Z, best, gold
+    ///
+    /// Z is the sum of the exponentiated scores of all label sequences, `best` and `gold` are the logarithms of
+    /// the probabilities of the best labels and of the labels in the data; -inf if those are ruled out, and `-`
+    /// if there are none. Of labels that are partly unknown (`?`) or ambiguous (`A|B`), and of labels that the
+    /// model does not know, which count as unknown, it is the probability of all sequences that they allow.
+    #[arg(long)]
+    log_probs: bool,
+
     /// Print one JSON object per sequence
+    ///
+    /// With everything that other options ask for. Positions count from 0.
     #[arg(long)]
     json: bool,
 }
@@ -86,11 +122,64 @@ Examples:
   fieldmark tag --model chunker.fmk --scheme iob2 --spans test.txt
   fieldmark tag --model chunker.fmk --nbest 3 --json test.txt
 
+  How probable are the gold labels, and what else could have been?
+      fieldmark tag --model chunker.fmk --log-probs test.txt
+      fieldmark tag --model chunker.fmk --max-marginals test.txt
+      fieldmark tag --model chunker.fmk --pair-marginals test.txt
+
   No more than one person in a sentence, and no place without a person:
       fieldmark tag --model ner.fmk --rule 'at-most 1 PER; LOC implies PER' test.txt
 
   Some labels are known (`?` is open, `A|B` is A or B):
       fieldmark tag --model ner.fmk --fix-labels partly.txt";
+
+/// The options that print a table, with its first line.
+pub const TABLES: [(&str, &str); 3] = [
+    ("--spans", View::SPAN_HEADER),
+    ("--pair-marginals", View::PAIR_HEADER),
+    ("--log-probs", View::SEQUENCE_HEADER),
+];
+
+impl WantedOptions {
+    /// What to compute, and how to write it.
+    fn resolve(&self, columns: bool) -> Result<(Wanted, View), Failure> {
+        let forms = [
+            ("--marginals", self.marginals, None),
+            ("--max-marginals", self.max_marginals, None),
+            ("--spans", self.spans, Some(View::Spans)),
+            ("--pair-marginals", self.pair_marginals, Some(View::Pairs)),
+            ("--log-probs", self.log_probs, Some(View::Sequences)),
+        ];
+        let mut asked = forms.into_iter().filter(|form| form.1);
+        let first = asked.next();
+        let table = first.and_then(|form| form.2);
+        let second = match asked.next() {
+            None if table.is_some() && self.probs => Some("--probs"),
+            second => second.map(|form| form.0),
+        };
+        if let (false, Some((first, ..)), Some(second)) = (self.json, first, second) {
+            return Err(Failure::user(format_args!(
+                "{first} and {second} cannot be printed together. Choose one, or add --json"
+            )));
+        }
+        let wanted = Wanted {
+            label_probabilities: self.probs,
+            marginals: self.marginals,
+            max_marginals: self.max_marginals,
+            pair_marginals: self.pair_marginals,
+            log_probabilities: self.log_probs,
+            best: self.nbest.map(|n| n as usize),
+            spans: self.spans,
+        };
+        let view = match table {
+            _ if self.json => View::Json,
+            Some(view) => view,
+            None if columns => View::Columns,
+            None => View::Labels,
+        };
+        Ok((wanted, view))
+    }
+}
 
 impl Arguments {
     pub fn run(self, console: &Console) -> Result<(), Failure> {
@@ -106,63 +195,147 @@ impl Arguments {
                 self.model.display()
             )));
         }
-        model.input.partial_labels |= self.limits.fixes_labels();
+        if self.skip_lines.iter().any(String::is_empty) {
+            return Err(Failure::user(
+                "--skip-lines: every line begins with an empty text. Give the beginning of the lines to skip",
+            ));
+        }
+        model.input.skip.extend(self.skip_lines.iter().cloned());
         self.threads.start()?;
         let space = if self.arithmetic.log_space {
             Space::Log
         } else {
             Space::Linear
         };
-        let unseen = match self.arithmetic.precision {
-            PrecisionName::F64 => self.tag::<f64>(&model, space, console),
-            PrecisionName::F32 => self.tag::<f32>(&model, space, console),
-        }?;
-        warn_of_unseen(&unseen, console);
-        Ok(())
+        match self.arithmetic.precision {
+            PrecisionName::F64 => self.tag::<f64>(model, space, console),
+            PrecisionName::F32 => self.tag::<f32>(model, space, console),
+        }
     }
 
-    fn tag<T: Dispatch>(&self, model: &Model, space: Space, console: &Console) -> Result<Unseen, Failure> {
-        let limits = self.limits.resolve(model)?;
-        let wanted = Wanted {
-            label_probabilities: self.wanted.probs,
-            marginals: self.wanted.marginals,
-            best: self.wanted.nbest.map(|n| n as usize),
-            spans: self.wanted.spans,
-        };
+    fn tag<T: Dispatch>(&self, mut model: Model, space: Space, console: &Console) -> Result<(), Failure> {
         let columns = matches!(model.input.kind, InputKind::Columns { .. });
-        let source = Source::from_argument(&self.data);
-        let answers = Answers::new(model, &limits, wanted, source.name())?;
-        let view = match (&self.wanted, columns) {
-            (WantedOptions { json: true, .. }, _) => write::View::Json,
-            (WantedOptions { spans: true, .. }, _) => write::View::Spans,
-            (_, true) => write::View::Columns,
-            (_, false) => write::View::Labels,
+        let syntax = if columns && model.input.partial_labels {
+            LabelSyntax::Partial
+        } else {
+            LabelSyntax::Literal
         };
+        model.input.partial_labels |= self.limits.fixes_labels();
+        let model = &model;
+        let (wanted, view) = self.wanted.resolve(columns)?;
+        let limits = self.limits.resolve(model, console)?;
+        let answers = Answers::new(model, &limits, wanted, syntax)?;
+        let source = Source::from_argument(&self.data);
+        let name = source.name();
+        let arrives = !source.is_complete();
+        let mut tally = Tally::new(&name, console);
         let mut output = console.output();
-        if view == write::View::Spans {
-            output.write_all(write::SPAN_HEADER.as_bytes())?;
+        if let Some(header) = view.header() {
+            output.write_all(header.as_bytes())?;
         }
         // What `take` cannot say in the error type of the library.
         let mut failed = None;
-        let unseen = model.for_each_block::<T, _>(
+        let unseen = model.for_each_block_in::<T, _>(
             &source,
+            blocks(wanted, model.chain.labels().len(), arrives),
             space,
-            |tagger, part| write::block(view, &answers, tagger, part),
-            |text: Vec<u8>| {
-                output.write_all(&text).map_err(|error| {
+            |tagger, part| write::block(view, &answers, &name, tagger, part),
+            |written: Written| {
+                tally.add(&written);
+                let done = output.write_all(&written.text);
+                let done = if arrives {
+                    done.and_then(|()| output.flush())
+                } else {
+                    done
+                };
+                done.map_err(|error| {
                     failed = Some(error);
                     Error::Option("the output was closed".into())
                 })
             },
         );
-        match failed {
-            Some(error) => Err(error.into()),
-            None => {
-                // What was tagged before a mistake in the data is not lost.
-                output.flush()?;
-                Ok(unseen?)
+        if let Some(error) = failed {
+            return Err(error.into());
+        }
+        // What was tagged before a mistake in the data is not lost.
+        output.flush()?;
+        warn_of_unseen(&unseen?, console);
+        tally.finish(limits.fix_labels)
+    }
+}
+
+/// Blocks whose results stay small: some results are many times larger than what they are made from.
+fn blocks(wanted: Wanted, labels: usize, arrives: bool) -> BlockOptions {
+    let mut blocks = if arrives {
+        BlockOptions::eager()
+    } else {
+        BlockOptions::default()
+    };
+    let mut growth = wanted.best.unwrap_or(1);
+    if wanted.marginals || wanted.max_marginals {
+        growth = growth.max(labels);
+    }
+    if wanted.pair_marginals {
+        growth = growth.max(labels.saturating_mul(labels));
+    }
+    blocks.size = (blocks.size / growth.max(1)).max(1 << 12);
+    blocks
+}
+
+/// At most this many sequences without an answer are named in warnings.
+const NAMED_SEQUENCES: u64 = 10;
+
+/// What went wrong with single sequences, over all blocks.
+struct Tally<'a> {
+    name: &'a str,
+    console: &'a Console,
+    first: Option<u64>,
+    troubles: u64,
+    known: u64,
+}
+
+impl<'a> Tally<'a> {
+    fn new(name: &'a str, console: &'a Console) -> Self {
+        Self {
+            name,
+            console,
+            first: None,
+            troubles: 0,
+            known: 0,
+        }
+    }
+
+    fn add(&mut self, written: &Written) {
+        self.known += written.known;
+        for trouble in &written.troubles {
+            self.first.get_or_insert(trouble.line);
+            self.troubles += 1;
+            if self.troubles <= NAMED_SEQUENCES {
+                self.console.warn(&format!(
+                    "{}:{}:1: in the sequence that starts here, {}",
+                    self.name, trouble.line, trouble.problem
+                ));
             }
         }
+    }
+
+    fn finish(self, fix_labels: bool) -> Result<(), Failure> {
+        let name = self.name;
+        if let Some(line) = self.first {
+            let which = match self.troubles {
+                1 => "the sequence that starts here has".to_owned(),
+                count => format!("{count} sequences, of which the first starts here, have"),
+            };
+            return Err(Failure::user(format_args!(
+                "{name}:{line}:1: {which} no labels; `?` stands in their place. All others are labelled"
+            )));
+        }
+        if fix_labels && self.known == 0 {
+            self.console.warn(&format!(
+                "{name}: --fix-labels made no difference: every label in this input is open or unknown to the model"
+            ));
+        }
+        Ok(())
     }
 }
 

@@ -1,14 +1,15 @@
-//! Answers as text: labels, columns, spans or JSON.
+//! Answers as text: labels, columns, tables or JSON.
 
-use super::answer::{Answer, Answers, FoundSpan};
+use super::answer::{Answer, Answers, FoundSpan, LogProbabilities, NO_LABEL};
+use super::trouble::{Trouble, too_many};
 use fieldmark::Error;
 use fieldmark::chain::Tagger;
-use fieldmark::core::Alphabet;
 use fieldmark::core::kernels::Dispatch;
-use fieldmark::text::Part;
+use fieldmark::text::{Line, Part, Separator};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::io::{self, Write};
+use std::iter::Peekable;
 use std::ops::Range;
 
 /// How answers are written.
@@ -20,136 +21,225 @@ pub enum View {
     Columns,
     /// One line per span.
     Spans,
+    /// One line per pair of labels of neighbouring positions.
+    Pairs,
+    /// One line per sequence.
+    Sequences,
     /// One object per sequence.
     Json,
 }
 
-/// The first line of a list of spans.
-pub const SPAN_HEADER: &str = "first\tlast\ttype\tprobability\ttext\n";
+impl View {
+    pub const SPAN_HEADER: &str = "first\tlast\ttype\tprobability\ttext\n";
+    pub const PAIR_HEADER: &str = "line\tlabel\tnext\tprobability\n";
+    pub const SEQUENCE_HEADER: &str = "first\tlast\tlog_z\tbest\tgold\n";
+
+    /// The first line of a table.
+    pub fn header(self) -> Option<&'static str> {
+        match self {
+            View::Spans => Some(View::SPAN_HEADER),
+            View::Pairs => Some(View::PAIR_HEADER),
+            View::Sequences => Some(View::SEQUENCE_HEADER),
+            View::Labels | View::Columns | View::Json => None,
+        }
+    }
+}
 
 /// The text for a block.
+#[derive(Debug, Default)]
+pub struct Written {
+    pub text: Vec<u8>,
+    pub troubles: Vec<Trouble>,
+    /// Positions at which something was known before.
+    pub known: u64,
+}
+
+/// The text for a block of the input `name`.
 pub fn block<T: Dispatch>(
     view: View,
     answers: &Answers<'_>,
+    name: &str,
     tagger: &mut Tagger<'_, T>,
     part: &Part,
-) -> Result<Vec<u8>, Error> {
+) -> Result<Written, Error> {
+    if answers.limits.fix_labels && !part.labelled() {
+        return Err(Error::Option(format!(
+            "{name}: --fix-labels takes the labels in the data as known, but there is no column of labels: this input \
+             has only the columns that the model observes. Add a last column, with `?` where the label is open"
+        )));
+    }
     let mut writer = Writer {
         part,
         answers,
+        lines: part.lines().peekable(),
         out: Vec::new(),
-        skipped: part.skipped().collect(),
-        echoed: 0,
     };
+    let mut written = Written::default();
     let mut constraints = answers.constraints();
     let plain = answers.plain() && matches!(view, View::Labels | View::Columns);
     for instance in part.data.instances() {
         let positions = instance.positions();
+        if let Some(most) = answers.wanted().best
+            && let Some(problem) = too_many(most, answers.labels().len(), instance, part)
+        {
+            let line = part.line_number(positions.start);
+            return Err(Error::Option(format!("{name}:{line}:1: {problem}")));
+        }
         let answer = if plain {
-            let labels = tagger.tag(instance).map(<[u32]>::to_vec);
-            labels.map(|labels| Answer {
-                labels,
+            tagger.tag(instance).map(|labels| Answer {
+                labels: labels.to_vec(),
                 ..Answer::default()
             })
         } else {
             answers.answer(tagger, instance, &mut constraints)
         };
-        let answer = answer.map_err(|error| answers.error(part.line_number(positions.start), error))?;
-        match view {
-            View::Labels | View::Columns => writer.positions(view, positions, &answer),
-            View::Spans => writer.spans(positions.start, &answer),
-            View::Json => writer.json(positions, &answer),
-        }
+        let answer = answer.unwrap_or_else(|error| {
+            let trouble = Trouble::new(&error, answers, tagger, part, instance, &constraints);
+            written.troubles.push(trouble);
+            answers.none(positions.len())
+        });
+        written.known += answer.known;
+        let trouble = written
+            .troubles
+            .last()
+            .filter(|_| answer.labels.first() == Some(&NO_LABEL));
         // Writing to memory cannot fail.
-        .map_err(|error| Error::Option(error.to_string()))?;
+        writer
+            .sequence(view, positions, &answer, trouble)
+            .map_err(|error| Error::Option(error.to_string()))?;
     }
-    writer
-        .rest(view)
-        .map_err(|error| Error::Option(error.to_string()))?;
-    Ok(writer.out)
+    if view == View::Columns && answers.wanted().best.is_none() {
+        writer
+            .other_lines()
+            .map_err(|error| Error::Option(error.to_string()))?;
+    }
+    written.text = writer.out;
+    Ok(written)
 }
 
-struct Writer<'a> {
+struct Writer<'a, L: Iterator<Item = Line<'a>>> {
     part: &'a Part,
     answers: &'a Answers<'a>,
+    /// The lines of the input that have not been written yet.
+    lines: Peekable<L>,
     out: Vec<u8>,
-    /// Lines that are no positions, each with the position that it comes before.
-    skipped: Vec<(usize, &'a str)>,
-    echoed: usize,
 }
 
-impl Writer<'_> {
-    fn positions(&mut self, view: View, positions: Range<usize>, answer: &Answer) -> std::io::Result<()> {
-        let names = self.answers.labels();
-        if answer.best.is_empty() {
-            self.labels(view, positions.clone(), answer, &answer.labels, names)?;
+impl<'a, L: Iterator<Item = Line<'a>>> Writer<'a, L> {
+    fn sequence(
+        &mut self,
+        view: View,
+        positions: Range<usize>,
+        answer: &Answer,
+        trouble: Option<&Trouble>,
+    ) -> io::Result<()> {
+        match view {
+            View::Labels | View::Columns if !answer.best.is_empty() => {
+                for (rank, (labels, probability)) in answer.best.iter().enumerate() {
+                    writeln!(self.out, "# {rank} {probability:.6}")?;
+                    self.labels(view, positions.clone(), answer, labels)?;
+                }
+                Ok(())
+            }
+            View::Labels => self.labels(view, positions, answer, &answer.labels),
+            View::Columns => self.columns(positions, answer),
+            View::Spans => self.spans(positions.start, answer),
+            View::Pairs => self.pairs(positions.start, answer),
+            View::Sequences => self.log_probabilities(positions, answer),
+            View::Json => self.json(positions, answer, trouble),
         }
-        for (rank, (labels, probability)) in answer.best.iter().enumerate() {
-            writeln!(self.out, "# {rank} {probability:.6}")?;
-            self.labels(view, positions.clone(), answer, labels, names)?;
+    }
+
+    /// The lines of the input up to the end of a sequence, with one more column where there is a position.
+    fn columns(&mut self, positions: Range<usize>, answer: &Answer) -> io::Result<()> {
+        for (t, _) in positions.enumerate() {
+            self.other_lines()?;
+            if let Some(line) = self.lines.next() {
+                let separator = self.line(line.text)?;
+                self.label(answer, t, answer.labels[t], separator)?;
+                self.line_end(line.end);
+            }
         }
         Ok(())
     }
 
-    /// The lines of one sequence, and a blank one.
+    /// Copies lines up to the next one with a position: blank lines, and lines that were skipped.
+    fn other_lines(&mut self) -> io::Result<()> {
+        while let Some(line) = self.lines.next_if(|line| line.position.is_none()) {
+            self.out.write_all(line.text.as_bytes())?;
+            self.line_end(line.end);
+        }
+        Ok(())
+    }
+
+    /// The last line of an input may have no end; in the output it has one.
+    fn line_end(&mut self, end: &str) {
+        let end = if end.is_empty() { "\n" } else { end };
+        self.out.extend_from_slice(end.as_bytes());
+    }
+
+    /// The positions of one sequence, and a blank line.
     fn labels(
         &mut self,
         view: View,
         positions: Range<usize>,
         answer: &Answer,
         labels: &[u32],
-        names: &Alphabet,
-    ) -> std::io::Result<()> {
-        let wanted = self.answers.wanted();
+    ) -> io::Result<()> {
         for (t, (position, &label)) in positions.zip(labels).enumerate() {
-            let mut separator = b'\t';
-            if view == View::Columns {
-                self.skipped_before(position)?;
-                let line = self.part.line(position).trim_end_matches([' ', '\t']);
-                self.out.write_all(line.as_bytes())?;
-                separator = if line.contains('\t') { b'\t' } else { b' ' };
-                self.out.push(separator);
-            }
-            self.out.write_all(names.name(label).as_bytes())?;
-            if wanted.label_probabilities {
-                self.out.push(separator);
-                write!(self.out, "{:.6}", answer.probabilities[t])?;
-            }
-            if wanted.marginals {
-                for (name, probability) in names.iter().zip(&answer.marginals[t * names.len()..]) {
-                    self.out.push(separator);
-                    write!(self.out, "{name}:{probability:.6}")?;
-                }
-            }
+            let separator = match view {
+                View::Columns => self.line(self.part.line(position))?,
+                _ => b'\t',
+            };
+            self.label(answer, t, label, separator)?;
             self.out.push(b'\n');
         }
         self.out.push(b'\n');
         Ok(())
     }
 
-    /// Copies skipped lines that come before a position.
-    fn skipped_before(&mut self, position: usize) -> std::io::Result<()> {
-        while let Some((_, line)) = self
-            .skipped
-            .get(self.echoed)
-            .filter(|(before, _)| *before <= position)
-        {
-            writeln!(self.out, "{line}")?;
-            self.echoed += 1;
+    /// A line of the input, ready for one more column; what separates its columns.
+    fn line(&mut self, line: &str) -> io::Result<u8> {
+        let tabs = self.part.separator() == Separator::Tab;
+        // The last cell between tabs may be empty.
+        let line = if tabs {
+            line
+        } else {
+            line.trim_end_matches([' ', '\t'])
+        };
+        let separator = if tabs || line.contains('\t') { b'\t' } else { b' ' };
+        self.out.write_all(line.as_bytes())?;
+        self.out.push(separator);
+        Ok(separator)
+    }
+
+    /// A label and what else is said of its position.
+    fn label(&mut self, answer: &Answer, t: usize, label: u32, separator: u8) -> io::Result<()> {
+        let wanted = self.answers.wanted();
+        let width = self.answers.labels().len();
+        let row = t * width..(t + 1) * width;
+        self.out.write_all(self.answers.written(label).as_bytes())?;
+        if wanted.label_probabilities {
+            self.out.push(separator);
+            write!(self.out, "{:.6}", answer.probabilities[t])?;
+        }
+        if wanted.marginals {
+            for (label, probability) in (0..).zip(&answer.marginals[row.clone()]) {
+                self.out.push(separator);
+                write!(self.out, "{}:{probability:.6}", self.answers.written(label))?;
+            }
+        }
+        if wanted.max_marginals {
+            for (label, &logarithm) in (0..).zip(&answer.max_marginals[row]) {
+                self.out.push(separator);
+                let (name, number) = (self.answers.written(label), scientific(logarithm));
+                write!(self.out, "{name}:{number}")?;
+            }
         }
         Ok(())
     }
 
-    /// Skipped lines after the last position.
-    fn rest(&mut self, view: View) -> std::io::Result<()> {
-        if view == View::Columns {
-            self.skipped_before(usize::MAX)
-        } else {
-            Ok(())
-        }
-    }
-
-    fn spans(&mut self, start: usize, answer: &Answer) -> std::io::Result<()> {
+    fn spans(&mut self, start: usize, answer: &Answer) -> io::Result<()> {
         for span in &answer.spans {
             let first = self.part.line_number(start + span.start);
             let last = self.part.line_number(start + span.end - 1);
@@ -167,26 +257,86 @@ impl Writer<'_> {
     fn text(&self, start: usize, span: &FoundSpan) -> String {
         let first = |position| {
             let line: &str = self.part.line(position);
-            line.split(if line.contains('\t') { '\t' } else { ' ' })
-                .next()
-                .unwrap_or_default()
+            let tabs = self.part.separator() == Separator::Tab;
+            let mut cells = line.split(|character| character == '\t' || (!tabs && character == ' '));
+            cells.find(|cell| tabs || !cell.is_empty()).unwrap_or_default()
         };
         let words: Vec<&str> = (start + span.start..start + span.end).map(first).collect();
         words.join(" ")
     }
 
-    fn json(&mut self, positions: Range<usize>, answer: &Answer) -> std::io::Result<()> {
+    fn pairs(&mut self, start: usize, answer: &Answer) -> io::Result<()> {
+        let width = self.answers.labels().len();
+        for (step, pairs) in answer.pair_marginals.iter().enumerate() {
+            let line = self.part.line_number(start + step);
+            for (pair, &probability) in pairs.iter().enumerate() {
+                if probability >= SMALLEST {
+                    let label = self.answers.written((pair / width) as u32);
+                    let next = self.answers.written((pair % width) as u32);
+                    writeln!(self.out, "{line}\t{label}\t{next}\t{probability:.6}")?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn log_probabilities(&mut self, positions: Range<usize>, answer: &Answer) -> io::Result<()> {
+        let first = self.part.line_number(positions.start);
+        let last = self.part.line_number(positions.end - 1);
+        if let Some(LogProbabilities { z, best, gold }) = answer.log_probabilities {
+            write!(self.out, "{first}\t{last}\t{z:.6}\t{best:.6}\t")?;
+            if self.part.labelled() {
+                writeln!(self.out, "{gold:.6}")?;
+            } else {
+                writeln!(self.out, "-")?;
+            }
+        }
+        Ok(())
+    }
+
+    fn json(
+        &mut self,
+        positions: Range<usize>,
+        answer: &Answer,
+        trouble: Option<&Trouble>,
+    ) -> io::Result<()> {
+        let line = self.part.line_number(positions.start);
+        if let Some(Trouble { problem, .. }) = trouble {
+            let object = serde_json::json!({ "line": line, "labels": null, "error": problem });
+            serde_json::to_writer(&mut self.out, &object)?;
+            self.out.push(b'\n');
+            return Ok(());
+        }
         let names = self.answers.labels();
         let wanted = self.answers.wanted();
         let named = |labels: &[u32]| labels.iter().map(|&label| names.name(label)).collect::<Vec<_>>();
         let row = |row: &[f64]| names.iter().zip(row.iter().copied()).collect::<BTreeMap<_, _>>();
+        let pairs = |pairs: &Vec<f64>| names.iter().zip(pairs.chunks(names.len()).map(row)).collect();
+        let finite = |logarithm: f64| logarithm.is_finite().then_some(logarithm);
+        let logarithms = answer.log_probabilities.filter(|_| wanted.log_probabilities);
+        let max_marginals: Vec<f64> = answer
+            .max_marginals
+            .iter()
+            .map(|logarithm| logarithm.exp())
+            .collect();
         let sequence = JsonSequence {
-            line: self.part.line_number(positions.start),
+            line,
             labels: named(&answer.labels),
             probabilities: wanted.label_probabilities.then_some(&answer.probabilities[..]),
             marginals: wanted
                 .marginals
                 .then(|| answer.marginals.chunks(names.len()).map(row).collect()),
+            max_marginals: wanted
+                .max_marginals
+                .then(|| max_marginals.chunks(names.len()).map(row).collect()),
+            pair_marginals: wanted
+                .pair_marginals
+                .then(|| answer.pair_marginals.iter().map(pairs).collect()),
+            log_z: logarithms.map(|all| all.z),
+            log_probability: logarithms.map(|all| all.best),
+            gold_log_probability: logarithms
+                .filter(|_| self.part.labelled())
+                .map(|all| finite(all.gold)),
             spans: wanted.spans.then(|| {
                 let spans = answer.spans.iter();
                 spans.map(|span| self.json_span(positions.start, span)).collect()
@@ -216,6 +366,26 @@ impl Writer<'_> {
     }
 }
 
+/// Smaller probabilities than this are 0 in six digits.
+const SMALLEST: f64 = 0.0000005;
+
+/// A probability in scientific notation, given its logarithm: it may be too small for a number of 64 bits.
+fn scientific(logarithm: f64) -> String {
+    if logarithm > -700.0 || logarithm == f64::NEG_INFINITY {
+        return format!("{:.6e}", logarithm.exp());
+    }
+    let decimal = logarithm / std::f64::consts::LN_10;
+    let exponent = decimal.floor();
+    // Rounding may make a ten of the digits before the exponent.
+    let digits = format!("{:.6}", 10_f64.powf(decimal - exponent));
+    match digits.strip_prefix("10") {
+        Some(_) => format!("1.000000e{}", exponent + 1.0),
+        None => format!("{digits}e{exponent}"),
+    }
+}
+
+type JsonRow<'a> = BTreeMap<&'a str, f64>;
+
 /// One line of `--json`. Positions count from 0, `end` is one past the last.
 #[derive(Serialize)]
 struct JsonSequence<'a> {
@@ -224,7 +394,18 @@ struct JsonSequence<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     probabilities: Option<&'a [f64]>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    marginals: Option<Vec<BTreeMap<&'a str, f64>>>,
+    marginals: Option<Vec<JsonRow<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_marginals: Option<Vec<JsonRow<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pair_marginals: Option<Vec<BTreeMap<&'a str, JsonRow<'a>>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    log_z: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    log_probability: Option<f64>,
+    /// Absent without gold labels, null if they are ruled out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gold_log_probability: Option<Option<f64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     spans: Option<Vec<JsonSpan<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -245,4 +426,22 @@ struct JsonSpan<'a> {
 struct JsonBest<'a> {
     labels: Vec<&'a str>,
     probability: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::scientific;
+
+    #[test]
+    fn small_probabilities_have_digits() {
+        for (logarithm, expected) in [
+            (0.0, "1.000000e0"),
+            (0.25_f64.ln(), "2.500000e-1"),
+            (-1000.0, "5.075959e-435"),
+            (1e-200_f64.ln() * 2.0, "1.000000e-400"),
+            (f64::NEG_INFINITY, "0.000000e0"),
+        ] {
+            assert_eq!(scientific(logarithm), expected);
+        }
+    }
 }
