@@ -57,7 +57,7 @@ enum SeparatorName {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum LabelsName {
+pub enum LabelsName {
     /// Every label is a plain name
     Literal,
     /// `?` is unknown, `A|B` is A or B
