@@ -1,0 +1,117 @@
+//! [`Gold`]: what is known of the label of a position, and how the gold of all positions is kept.
+
+use super::DatasetError;
+
+/// The labels that are allowed at one position.
+///
+/// One label means that the position is known, every label that it is unknown, some that it is ambiguous.
+/// Full supervision is the case in which every position is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gold<'a> {
+    /// The position has this label.
+    Known(u32),
+    /// Nothing is known about the label.
+    Unknown,
+    /// The position has one of these labels (sorted, at least two).
+    Ambiguous(&'a [u32]),
+}
+
+impl Gold<'_> {
+    /// Whether `label` is allowed.
+    pub fn allows(&self, label: u32) -> bool {
+        match self {
+            Gold::Known(known) => *known == label,
+            Gold::Unknown => true,
+            Gold::Ambiguous(set) => set.binary_search(&label).is_ok(),
+        }
+    }
+}
+
+const UNKNOWN: u32 = u32::MAX;
+/// Codes from here up to `UNKNOWN` are indices into the table of ambiguous sets.
+const FIRST_SET: u32 = 1 << 31;
+
+/// The gold sets of all positions: a code for each, and a table of the ambiguous sets that occur.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct GoldSets {
+    codes: Vec<u32>,
+    sets: Vec<Box<[u32]>>,
+}
+
+impl GoldSets {
+    /// Number of positions.
+    pub fn len(&self) -> usize {
+        self.codes.len()
+    }
+
+    /// The gold set of a position.
+    pub fn get(&self, position: usize) -> Gold<'_> {
+        match self.codes[position] {
+            UNKNOWN => Gold::Unknown,
+            code if code >= FIRST_SET => Gold::Ambiguous(&self.sets[(code - FIRST_SET) as usize]),
+            label => Gold::Known(label),
+        }
+    }
+
+    /// The code of a gold set, for [`GoldSets::push`].
+    #[inline]
+    pub fn encode(&mut self, gold: Gold<'_>) -> Result<u32, DatasetError> {
+        match gold {
+            Gold::Known(label) => Ok(label),
+            Gold::Unknown => Ok(UNKNOWN),
+            Gold::Ambiguous(set) => self.intern(set.to_vec()),
+        }
+    }
+
+    /// Adds a position.
+    #[inline]
+    pub fn push(&mut self, code: u32) {
+        self.codes.push(code);
+    }
+
+    /// Adds the positions of `other`, whose labels are renumbered.
+    pub fn append(&mut self, other: &GoldSets, label: impl Fn(u32) -> u32) -> Result<(), DatasetError> {
+        let mut sets = Vec::with_capacity(other.sets.len());
+        for set in &other.sets {
+            sets.push(self.intern(set.iter().map(|&id| label(id)).collect())?);
+        }
+        self.codes.extend(other.codes.iter().map(|&code| match code {
+            UNKNOWN => UNKNOWN,
+            code if code >= FIRST_SET => sets[(code - FIRST_SET) as usize],
+            id => label(id),
+        }));
+        Ok(())
+    }
+
+    /// The numbers that hold all there is: a code per position, and the sets.
+    pub fn numbers(&self) -> (&[u32], impl Iterator<Item = &[u32]>) {
+        (&self.codes, self.sets.iter().map(|set| &set[..]))
+    }
+
+    pub fn shrink_to_fit(&mut self) {
+        self.codes.shrink_to_fit();
+    }
+
+    /// Bytes of memory in use by the codes; there are few sets.
+    pub fn memory(&self) -> usize {
+        self.codes.capacity() * 4
+    }
+
+    fn intern(&mut self, mut set: Vec<u32>) -> Result<u32, DatasetError> {
+        set.sort_unstable();
+        set.dedup();
+        match set[..] {
+            [] => return Err(DatasetError::EmptyLabelSet),
+            [label] => return Ok(label),
+            _ => {}
+        }
+        let index = match self.sets.iter().position(|known| **known == set[..]) {
+            Some(index) => index,
+            None => {
+                self.sets.push(set.into_boxed_slice());
+                self.sets.len() - 1
+            }
+        };
+        Ok(FIRST_SET + index as u32)
+    }
+}
