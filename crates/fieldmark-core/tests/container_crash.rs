@@ -154,3 +154,58 @@ fn a_killed_writer_never_damages_the_file() {
         );
     }
 }
+
+/// What a killed writer leaves behind goes with the next write, but never the file of a writer at work.
+#[test]
+fn files_left_behind_are_removed() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("report.json");
+    let hidden = || -> Vec<String> {
+        let names = names_in(directory.path()).into_iter();
+        names.filter(|name| name.starts_with(".fieldmark-")).collect()
+    };
+    // The name of a new file, seen from inside a write.
+    let mut left = String::new();
+    atomic_write(&path, |_| {
+        left = hidden().remove(0);
+        Ok(())
+    })
+    .unwrap();
+    let stale = directory.path().join(&left);
+    let old = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
+    let leave = |time| {
+        let file = fs::File::create(&stale).unwrap();
+        file.set_modified(time).unwrap();
+        file
+    };
+
+    leave(old);
+    atomic_write(directory.path().join("other.json"), |_| Ok(())).unwrap();
+    assert_eq!(hidden(), [left.clone()], "it belongs to another file");
+    atomic_write(&path, |_| Ok(())).unwrap();
+    assert_eq!(hidden(), [""; 0]);
+
+    leave(std::time::SystemTime::now());
+    atomic_write(&path, |_| Ok(())).unwrap();
+    assert_eq!(hidden(), [left.clone()], "too young to be sure");
+
+    let writer = leave(old);
+    writer.lock().unwrap();
+    atomic_write(&path, |_| Ok(())).unwrap();
+    assert_eq!(hidden(), [left.clone()], "someone writes it");
+    drop(writer);
+    atomic_write(&path, |_| Ok(())).unwrap();
+    assert_eq!(hidden(), [""; 0]);
+
+    // A writer at work on the very same file, however long it takes.
+    atomic_write(&path, |file| {
+        file.write_all(b"outer")?;
+        file.flush()?;
+        let name = directory.path().join(hidden().remove(0));
+        fs::File::options().write(true).open(&name)?.set_modified(old)?;
+        atomic_write(&path, |file| file.write_all(b"inner")).unwrap();
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"outer");
+}

@@ -4,14 +4,20 @@ use super::error::ContainerError;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+use xxhash_rust::xxh3::xxh3_64;
 
 const BUFFER: usize = 1 << 16;
+const SUFFIX: &str = ".tmp";
+/// A writer locks its new file at once; only what is older than this can have been left behind.
+const LEFT_BEHIND: Duration = Duration::from_secs(60);
 
 /// Writes a file so that its name always stands for complete content: the old one or the new one.
 ///
 /// `write` fills a new file in the same directory, which is then forced to disk and renamed over `path`. This
 /// holds through errors, `kill -9` and loss of power; who has the old file open keeps the old content. On an
-/// error the new file is removed; a process killed in the middle leaves one called `.fieldmark-*.tmp`.
+/// error the new file is removed; a process killed in the middle leaves one called `.fieldmark-*.tmp`, which a
+/// later write of the same file removes.
 ///
 /// A symbolic link to a file is followed, permissions of an existing file are kept, and a read-only file is an
 /// error. What is neither file nor directory (a pipe, `/dev/stdout`) cannot be replaced and is written to
@@ -57,7 +63,11 @@ fn replace(
         None => path.to_owned(),
     };
     let directory = directory_of(&target)?;
-    let mut temporary = new_file_in(&directory)?;
+    let prefix = prefix_for(&target);
+    remove_left_behind(&directory, &prefix);
+    let mut temporary = new_file_in(&directory, &prefix)?;
+    // The lock ends with the process, however that ends. Where there are no locks, nothing will be removed.
+    let _ = temporary.as_file().lock();
     if let Some(old) = old {
         temporary.as_file().set_permissions(old.permissions())?;
     }
@@ -81,9 +91,42 @@ fn directory_of(target: &Path) -> io::Result<PathBuf> {
     }
 }
 
-fn new_file_in(directory: &Path) -> io::Result<tempfile::NamedTempFile> {
+/// How the names of new files begin that are to replace `target`.
+fn prefix_for(target: &Path) -> String {
+    let name = target.file_name().unwrap_or_default();
+    format!(".fieldmark-{:016x}-", xxh3_64(name.as_encoded_bytes()))
+}
+
+/// Removes the new files of writers that were killed before they could rename them.
+///
+/// Who still writes holds a lock. A file that cannot be looked at is left alone: it does no harm but to take room.
+fn remove_left_behind(directory: &Path, prefix: &str) {
+    let Ok(entries) = fs::read_dir(directory) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with(prefix) && name.ends_with(SUFFIX) && is_left_behind(&entry.path()) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+fn is_left_behind(path: &Path) -> bool {
+    let Ok(file) = OpenOptions::new().write(true).open(path) else {
+        return false;
+    };
+    let age = file
+        .metadata()
+        .and_then(|file| file.modified())
+        .map(|time| time.elapsed());
+    matches!(age, Ok(Ok(age)) if age >= LEFT_BEHIND) && file.try_lock().is_ok()
+}
+
+fn new_file_in(directory: &Path, prefix: &str) -> io::Result<tempfile::NamedTempFile> {
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".fieldmark-").suffix(".tmp");
+    builder.prefix(prefix).suffix(SUFFIX);
     // Temporary files are private unless told; this one gets what the user's umask leaves, as any new file.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
