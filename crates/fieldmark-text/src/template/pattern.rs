@@ -3,8 +3,8 @@
 //! The dialect is small: `.` any character; `\d` digit, `\a` letter, `\w` letter or digit, `\l` lower case,
 //! `\u` upper case, `\p` punctuation, `\s` space (upper case for the complement); `\` before anything else
 //! makes it literal; `^` at the beginning and `$` at the end are anchors; `*` repeats the character before
-//! it as few times as possible and `?` makes it optional. Everything else stands for itself: there are no
-//! groups, alternatives, brackets, `+` or counts.
+//! it as few times as possible and `?` makes it optional. Everything else stands for itself, as in Wapiti: there
+//! are no groups, alternatives, bracketed sets, `+` or counts, and `[` is a bracket.
 //!
 //! Wapiti looks at bytes in the C locale; here `.` is a whole character and the classes know all of Unicode.
 //! On ASCII text both agree.
@@ -147,8 +147,8 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn translation_matches_what_wapiti_matches(
-            pattern in r"\^?(([ab.(+|$-]|\\[adlpsuwADLPSUW.*b])[*?]?){0,5}\$?",
-            text in "[abAB1 .(+|$^_-]{0,7}",
+            pattern in r"\^?(([ab.(+|$\[\]-]|\\[adlpsuwADLPSUW.*b])[*?]?){0,5}\$?",
+            text in r"[abAB1 .(+|$^_\[\]-]{0,7}",
         ) {
             let found = compile(&pattern).unwrap().find(&text).map(|found| (found.start(), found.len()));
             let pattern: Vec<char> = pattern.chars().collect();
@@ -162,6 +162,12 @@ mod tests {
         for (pattern, at) in [("*a", 0), ("^?", 1), ("a**", 2), ("a*?", 2)] {
             assert_eq!(translate(pattern).unwrap_err().0, at, "{pattern}");
         }
+    }
+
+    #[test]
+    fn brackets_are_no_sets() {
+        let pattern = compile("[ab]").unwrap();
+        assert!(pattern.is_match("x[ab]") && !pattern.is_match("a"));
     }
 
     #[test]
