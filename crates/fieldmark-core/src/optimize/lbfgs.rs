@@ -4,6 +4,7 @@
 use super::bytes::{Reader, Writer};
 use super::history::{History, MAX_MEMORIES, Scaling};
 use super::line_search::{MoreThuente, Verdict, noise};
+use super::stopping::{Rules, Run};
 use super::walk::Walk;
 use super::{Iteration, Objective, OptimizeError, Prior, Status, check_length, check_option};
 use std::io::{self, Write};
@@ -49,33 +50,12 @@ impl Default for LbfgsOptions {
     }
 }
 
-/// `period` is the length of a table that is kept.
-const MAX_PERIOD: usize = 1_000_000;
-
 impl LbfgsOptions {
     fn check(&self) -> Result<(), OptimizeError> {
         self.prior.check()?;
         let memories = (1..=MAX_MEMORIES).contains(&self.num_memories);
         check_option("num_memories", self.num_memories as f64, "1 to 1000", memories)?;
-        let finite = "a finite number, at least 0";
-        check_option(
-            "epsilon",
-            self.epsilon,
-            finite,
-            self.epsilon.is_finite() && self.epsilon >= 0.0,
-        )?;
-        check_option(
-            "delta",
-            self.delta,
-            finite,
-            self.delta.is_finite() && self.delta >= 0.0,
-        )?;
-        check_option(
-            "period",
-            self.period as f64,
-            "at most 1000000",
-            self.period <= MAX_PERIOD,
-        )?;
+        self.rules().check()?;
         check_option(
             "max_linesearch",
             self.max_linesearch as f64,
@@ -95,6 +75,15 @@ impl LbfgsOptions {
             self.gtol > self.ftol && self.gtol < 1.0,
         )
     }
+
+    fn rules(&self) -> Rules {
+        Rules {
+            epsilon: self.epsilon,
+            period: self.period,
+            delta: self.delta,
+            max_iterations: self.max_iterations,
+        }
+    }
 }
 
 /// L-BFGS, one outer iteration per [`Lbfgs::step`].
@@ -103,13 +92,9 @@ impl LbfgsOptions {
 #[derive(Clone, Debug)]
 pub struct Lbfgs {
     options: LbfgsOptions,
-    status: Status,
-    started: bool,
-    last: Iteration,
+    run: Run,
     walk: Walk,
     history: History,
-    /// The last `period` losses; that of iteration k is at k modulo `period`.
-    past: Vec<f64>,
 }
 
 /// What an evaluation at a trial point gave.
@@ -131,29 +116,17 @@ impl Lbfgs {
     pub fn new(x: Vec<f64>, options: LbfgsOptions) -> Result<Self, OptimizeError> {
         options.check()?;
         let len = x.len();
-        Ok(Self::with_history(
-            x,
-            vec![0.0; len],
-            History::new(len, options.num_memories),
+        Ok(Lbfgs {
             options,
-        ))
-    }
-
-    fn with_history(x: Vec<f64>, gradient: Vec<f64>, history: History, options: LbfgsOptions) -> Self {
-        Lbfgs {
-            options,
-            status: Status::Running,
-            started: false,
-            last: Iteration::NONE,
-            walk: Walk::new(x, gradient),
-            history,
-            past: vec![0.0; options.period],
-        }
+            run: Run::new(options.period),
+            walk: Walk::new(x, vec![0.0; len]),
+            history: History::new(len, options.num_memories),
+        })
     }
 
     /// Where the run stands.
     pub fn status(&self) -> Status {
-        self.status
+        self.run.status
     }
 
     /// The settings.
@@ -164,12 +137,7 @@ impl Lbfgs {
     /// Changes the number of iterations after which to stop; a run that stopped for it may go on.
     pub fn set_max_iterations(&mut self, max_iterations: Option<u64>) {
         self.options.max_iterations = max_iterations;
-        let reached = self.max_iterations_reached();
-        match self.status {
-            Status::MaxIterations if !reached => self.status = Status::Running,
-            Status::Running if reached => self.status = Status::MaxIterations,
-            _ => {}
-        }
+        self.run.limit(&self.options.rules());
     }
 
     /// The current weights, the best so far.
@@ -185,12 +153,12 @@ impl Lbfgs {
     /// The last iteration. Before the first it has the number 0 and describes the starting point, once
     /// that was evaluated.
     pub fn last(&self) -> &Iteration {
-        &self.last
+        &self.run.last
     }
 
     /// Bytes of memory in use.
     pub fn memory(&self) -> usize {
-        self.walk.memory() + self.past.len() * size_of::<f64>() + self.history.memory()
+        self.walk.memory() + self.run.memory() + self.history.memory()
     }
 
     /// Does one iteration; `None` when there is nothing left to do, for the reason that
@@ -200,17 +168,17 @@ impl Lbfgs {
         objective: &mut O,
     ) -> Result<Option<Iteration>, OptimizeError> {
         check_length(self.walk.x.len(), objective)?;
-        if !self.started {
+        if !self.run.started {
             self.start(objective)?;
         }
         let mut evaluations = 0;
-        while self.status == Status::Running {
+        while self.run.status == Status::Running {
             let fresh = self.history.is_empty();
             if let Some(trial) = self.search(objective, &mut evaluations) {
                 return Ok(Some(self.accept(trial, evaluations)));
             }
             if fresh {
-                self.status = Status::LineSearchFailed;
+                self.run.status = Status::LineSearchFailed;
             }
             self.history.clear();
         }
@@ -220,24 +188,13 @@ impl Lbfgs {
     fn start<O: Objective + ?Sized>(&mut self, objective: &mut O) -> Result<(), OptimizeError> {
         self.walk.turn();
         let start = self.try_step(objective, 0.0);
-        if !start.loss.is_finite() || !start.gradient_norm.is_finite() || !start.x_norm.is_finite() {
-            self.walk.turn();
-            return Err(OptimizeError::Start {
-                loss: start.loss,
-                gradient_norm: start.gradient_norm,
-            });
-        }
-        self.started = true;
         self.record(start, 0, 1);
-        if let Some(first) = self.past.first_mut() {
-            *first = start.loss;
+        let started = self.run.start(&self.options.rules());
+        if started.is_err() {
+            self.walk.turn();
+            self.run.last = Iteration::NONE;
         }
-        if self.gradient_is_small() {
-            self.status = Status::GradientConverged;
-        } else if self.max_iterations_reached() {
-            self.status = Status::MaxIterations;
-        }
-        Ok(())
+        started
     }
 
     /// Looks for the next point along a new direction. Without success, stays where it was.
@@ -274,7 +231,7 @@ impl Lbfgs {
             max_linesearch,
             ..
         } = self.options;
-        let mut search = MoreThuente::new(self.last.loss, slope, step, ftol, gtol);
+        let mut search = MoreThuente::new(self.run.last.loss, slope, step, ftol, gtol);
         let mut step = step;
         for tries in 1.. {
             let trial = self.try_step(objective, step);
@@ -308,7 +265,7 @@ impl Lbfgs {
         let LbfgsOptions {
             ftol, max_linesearch, ..
         } = self.options;
-        let (loss, noise) = (self.last.loss, noise(self.last.loss));
+        let (loss, noise) = (self.run.last.loss, noise(self.run.last.loss));
         let mut step = step;
         for _ in 0..max_linesearch {
             let trial = self.try_step(objective, step);
@@ -350,13 +307,15 @@ impl Lbfgs {
     fn accept(&mut self, trial: Trial, evaluations: u64) -> Iteration {
         self.history
             .push(&self.walk.change(0.0), &self.walk.slope(self.options.prior.c1));
-        self.record(trial, self.last.iteration.saturating_add(1), evaluations);
-        self.status = self.converged();
-        self.last
+        self.record(trial, self.run.last.iteration.saturating_add(1), evaluations);
+        let rules = self.options.rules();
+        let small = rules.gradient_is_small(&self.run.last);
+        self.run.judge(&rules, trial.loss, small);
+        self.run.last
     }
 
     fn record(&mut self, trial: Trial, iteration: u64, evaluations: u64) {
-        self.last = Iteration {
+        self.run.last = Iteration {
             iteration,
             loss: trial.loss,
             gradient_norm: trial.gradient_norm,
@@ -365,38 +324,6 @@ impl Lbfgs {
             step: trial.step,
             evaluations,
         };
-    }
-
-    fn converged(&mut self) -> Status {
-        let Iteration { iteration, loss, .. } = self.last;
-        let mut improved = true;
-        if self.options.period > 0 {
-            let place = (iteration % self.options.period as u64) as usize;
-            let gain = self.past[place] - loss;
-            improved = iteration < self.options.period as u64 || gain >= self.options.delta * loss.abs();
-            self.past[place] = loss;
-        }
-        if self.gradient_is_small() {
-            Status::GradientConverged
-        } else if !improved {
-            Status::LossConverged
-        } else if self.max_iterations_reached() {
-            Status::MaxIterations
-        } else {
-            Status::Running
-        }
-    }
-
-    fn gradient_is_small(&self) -> bool {
-        // A gradient of zero is small even for an epsilon of zero.
-        let bound = self.options.epsilon * self.last.x_norm.max(1.0);
-        self.last.gradient_norm < bound || self.last.gradient_norm == 0.0
-    }
-
-    fn max_iterations_reached(&self) -> bool {
-        self.options
-            .max_iterations
-            .is_some_and(|max| self.last.iteration >= max)
     }
 
     /// Everything that is needed to go on exactly from here, as bytes.
@@ -417,10 +344,7 @@ impl Lbfgs {
         writer.usize(o.period)?;
         writer.usize(o.max_linesearch)?;
         writer.option(o.max_iterations)?;
-        writer.status(self.status)?;
-        writer.flag(self.started)?;
-        writer.iteration(&self.last)?;
-        writer.f64s(&self.past)?;
+        self.run.write(&mut writer)?;
         writer.usize(self.walk.x.len())?;
         writer.f64s(&self.walk.x)?;
         writer.f64s(&self.walk.gradient)?;
@@ -440,13 +364,9 @@ impl Lbfgs {
         let period = reader.count(8)?;
         let max_linesearch = reader.usize()?;
         let max_iterations = reader.option()?;
-        let status = reader.status()?;
-        let started = reader.flag()?;
-        let last = reader.iteration()?;
-        let past = reader.finite_f64s(period)?;
+        let run = Run::read(&mut reader, period)?;
         let len = reader.count(16)?;
-        let x = reader.finite_f64s(len)?;
-        let gradient = reader.finite_f64s(len)?;
+        let walk = Walk::new(reader.finite_f64s(len)?, reader.finite_f64s(len)?);
         let history = History::read(&mut reader, len)?;
         reader.finish()?;
         let options = LbfgsOptions {
@@ -461,15 +381,14 @@ impl Lbfgs {
             gtol,
         };
         options.check()?;
-        if started && !(last.loss.is_finite() && last.gradient_norm.is_finite() && last.x_norm.is_finite()) {
+        if run.started && !run.is_finite() {
             return Err(OptimizeError::Damaged("a number is not finite"));
         }
         Ok(Lbfgs {
-            status,
-            started,
-            last,
-            past,
-            ..Self::with_history(x, gradient, history, options)
+            options,
+            run,
+            walk,
+            history,
         })
     }
 }

@@ -41,6 +41,7 @@ mod history;
 mod lbfgs;
 mod line_search;
 mod online;
+mod stopping;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]

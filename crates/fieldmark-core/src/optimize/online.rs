@@ -2,6 +2,7 @@
 
 use super::bytes::{Reader, Writer};
 use super::history::{History, MAX_MEMORIES, Scaling};
+use super::stopping::{Rules, Run};
 use super::walk::Walk;
 use super::{Iteration, OptimizeError, Prior, Status, StochasticObjective, check_length, check_option};
 use crate::random::visiting_order;
@@ -65,8 +66,6 @@ impl Default for OnlineLbfgsOptions {
     }
 }
 
-/// `period` is the length of a table that is kept.
-const MAX_PERIOD: usize = 1_000_000;
 /// A loss above so many times that at the start, plus one per instance for starts near zero, is an explosion.
 const EXPLOSION: f64 = 10.0;
 
@@ -89,30 +88,28 @@ impl OnlineLbfgsOptions {
                 value.is_finite() && value > 0.0,
             )?;
         }
-        for (name, value) in [
-            ("lambda", self.lambda),
-            ("epsilon", self.epsilon),
-            ("delta", self.delta),
-        ] {
-            check_option(
-                name,
-                value,
-                "a finite number, at least 0",
-                value.is_finite() && value >= 0.0,
-            )?;
-        }
+        check_option(
+            "lambda",
+            self.lambda,
+            "a finite number, at least 0",
+            self.lambda.is_finite() && self.lambda >= 0.0,
+        )?;
         check_option(
             "small_batches",
             self.small_batches as f64,
             "at least 1",
             self.small_batches > 0,
         )?;
-        check_option(
-            "period",
-            self.period as f64,
-            "at most 1000000",
-            self.period <= MAX_PERIOD,
-        )
+        self.rules().check()
+    }
+
+    fn rules(&self) -> Rules {
+        Rules {
+            epsilon: self.epsilon,
+            period: self.period,
+            delta: self.delta,
+            max_iterations: self.max_iterations,
+        }
     }
 }
 
@@ -124,9 +121,8 @@ impl OnlineLbfgsOptions {
 #[derive(Clone, Debug)]
 pub struct OnlineLbfgs {
     options: OnlineLbfgsOptions,
-    status: Status,
-    started: bool,
-    last: Iteration,
+    /// It tests the best losses for convergence, not the last.
+    run: Run,
     walk: Walk,
     history: History,
     /// Halved after every pass that raised the loss.
@@ -138,8 +134,6 @@ pub struct OnlineLbfgs {
     start_loss: f64,
     best: Vec<f64>,
     best_loss: f64,
-    /// The best losses after the last `period` passes; that of pass k is at k modulo `period`.
-    past: Vec<f64>,
 }
 
 impl OnlineLbfgs {
@@ -159,9 +153,7 @@ impl OnlineLbfgs {
     fn with_history(walk: Walk, best: Vec<f64>, history: History, options: OnlineLbfgsOptions) -> Self {
         OnlineLbfgs {
             options,
-            status: Status::Running,
-            started: false,
-            last: Iteration::NONE,
+            run: Run::new(options.period),
             walk,
             history,
             pace: 1.0,
@@ -170,13 +162,12 @@ impl OnlineLbfgs {
             start_loss: f64::NAN,
             best,
             best_loss: f64::NAN,
-            past: vec![0.0; options.period],
         }
     }
 
     /// Where the run stands.
     pub fn status(&self) -> Status {
-        self.status
+        self.run.status
     }
 
     /// The settings.
@@ -187,12 +178,7 @@ impl OnlineLbfgs {
     /// Changes the number of passes after which to stop; a run that stopped for it may go on.
     pub fn set_max_iterations(&mut self, max_iterations: Option<u64>) {
         self.options.max_iterations = max_iterations;
-        let reached = self.max_iterations_reached();
-        match self.status {
-            Status::MaxIterations if !reached => self.status = Status::Running,
-            Status::Running if reached => self.status = Status::MaxIterations,
-            _ => {}
-        }
+        self.run.limit(&self.options.rules());
     }
 
     /// The weights after the best pass so far.
@@ -213,13 +199,13 @@ impl OnlineLbfgs {
     /// The last pass. Before the first it has the number 0 and describes the starting point, once that was
     /// evaluated.
     pub fn last(&self) -> &Iteration {
-        &self.last
+        &self.run.last
     }
 
     /// Bytes of memory in use.
     pub fn memory(&self) -> usize {
-        let numbers = (self.best.len() + self.past.len()) * size_of::<f64>();
-        self.walk.memory() + self.history.memory() + numbers
+        let best = self.best.len() * size_of::<f64>();
+        self.walk.memory() + self.run.memory() + self.history.memory() + best
     }
 
     /// Does one pass over the data; `None` when there is nothing left to do, for the reason that
@@ -230,53 +216,39 @@ impl OnlineLbfgs {
         objective: &mut O,
     ) -> Result<Option<Iteration>, OptimizeError> {
         check_length(self.walk.x.len(), objective)?;
-        if !self.started {
+        if !self.run.started {
             self.start(objective)?;
         }
-        if self.status != Status::Running {
+        if self.run.status != Status::Running {
             return Ok(None);
         }
-        self.last.iteration = self.last.iteration.saturating_add(1);
-        self.last.evaluations = 0;
+        self.run.last.iteration = self.run.last.iteration.saturating_add(1);
+        self.run.last.evaluations = 0;
         let intact = self.pass(objective);
         self.walk.turn();
         self.evaluate(objective, 0.0, None);
-        self.status = self.judge(intact, objective.instances());
-        if self.status == Status::Diverged {
+        self.judge(intact, objective.instances());
+        if self.run.status == Status::Diverged {
             self.walk.x.copy_from_slice(&self.best);
             self.walk.gradient.fill(0.0);
             self.history.clear();
         } else {
             self.history.project(&self.walk.slope(0.0));
         }
-        Ok(Some(self.last))
+        Ok(Some(self.run.last))
     }
 
     fn start<O: StochasticObjective + ?Sized>(&mut self, objective: &mut O) -> Result<(), OptimizeError> {
         self.walk.turn();
         self.evaluate(objective, 0.0, None);
-        let Iteration {
-            loss,
-            gradient_norm,
-            x_norm,
-            ..
-        } = self.last;
-        if !(loss.is_finite() && gradient_norm.is_finite() && x_norm.is_finite()) {
+        let started = self.run.start(&self.options.rules());
+        if started.is_err() {
             self.walk.turn();
-            return Err(OptimizeError::Start { loss, gradient_norm });
+        } else {
+            self.start_loss = self.run.last.loss;
+            self.best_loss = self.run.last.loss;
         }
-        self.started = true;
-        self.start_loss = loss;
-        self.best_loss = loss;
-        if let Some(first) = self.past.first_mut() {
-            *first = loss;
-        }
-        if self.gradient_is_small() {
-            self.status = Status::GradientConverged;
-        } else if self.max_iterations_reached() {
-            self.status = Status::MaxIterations;
-        }
-        Ok(())
+        started
     }
 
     /// Visits all instances in batches; false when that led to numbers that are not finite.
@@ -288,7 +260,7 @@ impl OnlineLbfgs {
             .unwrap_or((instances / 50).max(20))
             .clamp(1, instances.max(1));
         let per_pass = instances.div_ceil(size) as f64;
-        let order = visiting_order(instances, self.options.seed, self.last.iteration);
+        let order = visiting_order(instances, self.options.seed, self.run.last.iteration);
         order.chunks(size).all(|batch| {
             let share = batch.len() as f64 / instances as f64;
             self.visit(objective, batch, share, per_pass)
@@ -348,25 +320,26 @@ impl OnlineLbfgs {
             None => objective.evaluate(x, gradient),
         };
         let [_, square] = self.walk.steepness(0.0);
-        self.last.loss = likelihood + c2 * norms.square;
-        self.last.gradient_norm = square.sqrt();
-        self.last.x_norm = norms.square.sqrt();
-        self.last.active = norms.active;
-        self.last.evaluations = self.last.evaluations.saturating_add(1);
+        self.run.last.loss = likelihood + c2 * norms.square;
+        self.run.last.gradient_norm = square.sqrt();
+        self.run.last.x_norm = norms.square.sqrt();
+        self.run.last.active = norms.active;
+        self.run.last.evaluations = self.run.last.evaluations.saturating_add(1);
         if step != 0.0 {
-            self.last.step = step;
+            self.run.last.step = step;
         }
-        self.last.loss.is_finite() && square.is_finite()
+        self.run.last.loss.is_finite() && square.is_finite()
     }
 
     /// Keeps the best weights and tests for convergence, after the whole objective was evaluated.
-    fn judge(&mut self, intact: bool, instances: usize) -> Status {
-        let Iteration { iteration, loss, .. } = self.last;
+    fn judge(&mut self, intact: bool, instances: usize) {
+        let loss = self.run.last.loss;
         let bound = EXPLOSION * (self.start_loss.abs() + instances as f64);
-        let finite = intact && loss.is_finite() && self.last.gradient_norm.is_finite();
+        let finite = intact && loss.is_finite() && self.run.last.gradient_norm.is_finite();
         let exploded = !finite || loss - self.start_loss > bound;
         if exploded {
-            return Status::Diverged;
+            self.run.status = Status::Diverged;
+            return;
         }
         if loss <= self.best_loss {
             self.best_loss = loss;
@@ -374,34 +347,12 @@ impl OnlineLbfgs {
         } else {
             self.pace = (0.5 * self.pace).max(f64::MIN_POSITIVE);
         }
-        let mut improved = true;
-        if self.options.period > 0 {
-            let place = (iteration % self.options.period as u64) as usize;
-            let gain = self.past[place] - self.best_loss;
-            improved =
-                iteration < self.options.period as u64 || gain >= self.options.delta * self.best_loss.abs();
-            self.past[place] = self.best_loss;
-        }
-        if self.gradient_is_small() || self.small >= self.options.small_batches {
-            Status::GradientConverged
-        } else if !improved {
-            Status::LossConverged
-        } else if self.max_iterations_reached() {
-            Status::MaxIterations
-        } else {
-            Status::Running
-        }
+        let small = self.gradient_is_small() || self.small >= self.options.small_batches;
+        self.run.judge(&self.options.rules(), self.best_loss, small);
     }
 
     fn gradient_is_small(&self) -> bool {
-        let bound = self.options.epsilon * self.last.x_norm.max(1.0);
-        self.last.gradient_norm < bound || self.last.gradient_norm == 0.0
-    }
-
-    fn max_iterations_reached(&self) -> bool {
-        self.options
-            .max_iterations
-            .is_some_and(|max| self.last.iteration >= max)
+        self.options.rules().gradient_is_small(&self.run.last)
     }
 
     /// Everything that is needed to go on exactly from here, as bytes.
@@ -422,13 +373,10 @@ impl OnlineLbfgs {
         writer.usize(o.small_batches)?;
         writer.usize(o.period)?;
         writer.u64(o.seed)?;
-        writer.status(self.status)?;
-        writer.flag(self.started)?;
-        writer.iteration(&self.last)?;
+        self.run.write(&mut writer)?;
         writer.u64(self.batches)?;
         writer.usize(self.small)?;
         writer.f64s(&[self.pace, self.start_loss, self.best_loss])?;
-        writer.f64s(&self.past)?;
         writer.usize(self.walk.x.len())?;
         writer.f64s(&self.walk.x)?;
         writer.f64s(&self.walk.gradient)?;
@@ -449,13 +397,10 @@ impl OnlineLbfgs {
         let small_batches = reader.usize()?;
         let period = reader.count(8)?;
         let seed = reader.u64()?;
-        let status = reader.status()?;
-        let started = reader.flag()?;
-        let last = reader.iteration()?;
+        let run = Run::read(&mut reader, period)?;
         let batches = reader.u64()?;
         let small = reader.usize()?;
         let (pace, start_loss, best_loss) = (reader.f64()?, reader.f64()?, reader.f64()?);
-        let past = reader.finite_f64s(period)?;
         let len = reader.count(24)?;
         let walk = Walk::new(reader.finite_f64s(len)?, reader.finite_f64s(len)?);
         let best = reader.finite_f64s(len)?;
@@ -477,21 +422,18 @@ impl OnlineLbfgs {
             seed,
         };
         options.check()?;
-        let finite = !started || (start_loss.is_finite() && best_loss.is_finite());
+        let finite = !run.started || (start_loss.is_finite() && best_loss.is_finite());
         if !(finite && pace > 0.0 && pace <= 1.0) {
             return Err(OptimizeError::Damaged("a number is out of range"));
         }
         let fresh = Self::with_history(walk, best, history, options);
         Ok(OnlineLbfgs {
-            status,
-            started,
-            last,
+            run,
             batches,
             small,
             pace,
             start_loss,
             best_loss,
-            past,
             ..fresh
         })
     }
