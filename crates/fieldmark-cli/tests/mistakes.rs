@@ -82,6 +82,117 @@ fn broken_data_are_reported_by_tag_too() {
     );
 }
 
+/// Bytes of an input, and what the messages of `tag` and `eval` must hold; `None` where the input is fine.
+const ODD_INPUT: &[(&[u8], Option<&str>, Option<&str>)] = &[
+    (
+        b"",
+        Some("there is no sequence"),
+        Some("there is no tagged token"),
+    ),
+    (
+        b"\n \n",
+        Some("there is no sequence"),
+        Some("there is no tagged token"),
+    ),
+    (
+        b"a a O\n\0 a O\n",
+        Some(":2:1: byte 6 is NUL"),
+        Some(":2:1: byte 6 is NUL"),
+    ),
+    (
+        b"a a O\ncaf\xe9 a O\n",
+        Some(":2:4: byte 9 (0xE9)"),
+        Some(":2:4: byte 9 (0xE9)"),
+    ),
+    (
+        b"\xff\xfea\0",
+        Some(":1:1: this is UTF-16"),
+        Some(":1:1: this is UTF-16"),
+    ),
+    (
+        b"a\ta\tO\nb a O\n",
+        Some(":2:2: found spaces"),
+        Some(":2:6: found 1 column"),
+    ),
+    (b"a a O\nb\ta\tO\n", Some(":2:2: found a tab"), None),
+    (
+        b"a a O\nb\n",
+        Some(":2:2: found 1 columns"),
+        Some(":2:2: found 1 column"),
+    ),
+    (b"a a O\r\n\r\nb a O\r\n", None, None),
+    (b"\xef\xbb\xbfa a O\n", None, None),
+    (b"a a O", None, None),
+    (
+        b"\x1f\x8b\x08\x00",
+        Some("cannot decompress"),
+        Some("cannot decompress"),
+    ),
+];
+
+#[test]
+fn odd_input_to_tag_and_eval() {
+    let place = Place::with_data();
+    place.train();
+    for &(bytes, tag, eval) in ODD_INPUT {
+        place.write("odd.txt", bytes);
+        for (command, expected) in [("tag --model model.fmk", tag), ("eval", eval)] {
+            let file = place.command(&format!("{command} odd.txt")).done();
+            let pipe = place.command(command).input(bytes).done();
+            for (done, name) in [(file, "odd.txt"), (pipe, "standard input")] {
+                match expected {
+                    None => drop(done.success()),
+                    Some(expected) => {
+                        let error = errors(&done.code(2));
+                        assert!(
+                            error.contains(name) && error.contains(expected),
+                            "{command} on {bytes:?}: {error}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn lines_and_sequences_may_be_long() {
+    let place = Place::with_data();
+    place.train();
+    place.write("wide.txt", "x".repeat(3_000_000) + " a O\n");
+    place.write("long.txt", "met a O\n".repeat(50_000));
+    for options in ["", "--probs", "--max-marginals", "--log-probs", "--json"] {
+        place.run(&format!("tag {options} --model model.fmk wide.txt"));
+        place.run(&format!("tag {options} --model model.fmk long.txt"));
+    }
+    let tagged = place.run("tag --model model.fmk long.txt");
+    assert_eq!(tagged.lines().count(), 50_000);
+    place.write("tagged.txt", tagged);
+    assert!(place.run("eval tagged.txt").contains("processed 50000 tokens"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_said() {
+    let place = Place::with_data();
+    place.train();
+    place.write("tagged.txt", "a O O\n");
+    for arguments in ["tag --model model.fmk test.txt", "eval tagged.txt"] {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let done = Command::new(PROGRAM)
+            .args(arguments.split_whitespace())
+            .current_dir(place.root())
+            .stdout(full)
+            .output()
+            .unwrap();
+        let error = String::from_utf8_lossy(&done.stderr);
+        assert!(
+            error.contains("cannot write the output") && !done.status.success(),
+            "{error}"
+        );
+    }
+}
+
 #[test]
 fn templates_are_checked() {
     let place = Place::with_data();

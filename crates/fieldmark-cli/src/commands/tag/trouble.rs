@@ -71,7 +71,7 @@ impl Trouble {
 
 /// What finding and writing one of several sequences takes for each of its positions, besides the text of
 /// its line: entries of the search, copies of labels.
-const BYTES_PER_LABEL: f64 = 240.0;
+const BYTES_PER_LABEL: f64 = 120.0;
 const BYTES_PER_SEQUENCE: f64 = 256.0;
 
 /// Where the system does not tell how much memory there is.
