@@ -3,13 +3,15 @@
 //! The textbook two-loop recursion (Nocedal 1980) reads every stored vector twice, in 4m dependent passes.
 //! Here it runs on dot products instead (Byrd, Nocedal & Schnabel 1994; Chen, Wang & Zhou 2014): one pass
 //! over memory stores the newest pair and takes all new dot products, the recursion then works on 2m + 1
-//! coefficients, and a second pass adds up the direction. Vectors are stored as `f32`, which halves the
-//! traffic; all products are of the rounded vectors, in `f64`, so the recursion stays consistent with them.
+//! coefficients, and a second pass adds up the direction and moves along it at once: the direction itself is never
+//! stored. Pairs are stored as `f32`, which halves the traffic; all products are of the rounded vectors, in
+//! `f64`, so the recursion stays consistent with them.
 
 use super::OptimizeError;
+use super::Prior;
 use super::bytes::{Reader, Writer};
 use super::vector::{Change, add_pair, cross, dots, write_pair};
-use super::walk::{CHUNK, GRAIN, Slope, Walk, chunk_range, chunks, sum_chunks};
+use super::walk::{CHUNK, GRAIN, NORMS, Norms, Slope, Walk, arrive, chunk_range, chunks, sum_chunks};
 use rayon::prelude::*;
 use std::io;
 
@@ -31,11 +33,12 @@ pub(super) struct History {
     len: usize,
     memories: usize,
     count: usize,
-    /// Slot of the oldest pair.
+    /// Slot of the oldest pair. There is one slot more than memories: the next pair is stored and multiplied
+    /// before it is known whether it stays.
     oldest: usize,
     /// Chunk after chunk; in a chunk slot after slot; in a slot the chunk of s, then the chunk of y.
     vectors: Vec<f32>,
-    /// Products by slot: `sy[i * memories + j]` = sᵢᵀyⱼ, for sᵢ not newer than yⱼ.
+    /// Products by slot: `sy[i * slots + j]` = sᵢᵀyⱼ, for sᵢ not newer than yⱼ.
     sy: Vec<f64>,
     yy: Vec<f64>,
     sg: Vec<f64>,
@@ -49,23 +52,44 @@ pub(super) struct History {
     g_coefficient: f64,
 }
 
+/// The steepness at the end of a step.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Arrival {
+    /// Product of the direction and the gradient. (Not with an L1 term, whose projection changes the direction.)
+    pub(super) slope: f64,
+    /// Squared norm of the (pseudo-)gradient.
+    pub(super) square: f64,
+}
+
+/// What [`History::advance`] found.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Departure {
+    /// Product of the direction and the (pseudo-)gradient where it starts.
+    pub(super) along: f64,
+    /// Squared norm of the direction.
+    pub(super) square: f64,
+    /// The new point.
+    pub(super) norms: Norms,
+}
+
 impl History {
     /// Room for `memories` pairs of vectors of length `len`.
     pub(super) fn new(len: usize, memories: usize) -> Self {
+        let slots = memories + 1;
         History {
             len,
             memories,
             count: 0,
             oldest: 0,
-            vectors: vec![0.0; chunks(len) * 2 * memories * CHUNK],
-            sy: vec![0.0; memories * memories],
-            yy: vec![0.0; memories * memories],
-            sg: vec![0.0; memories],
-            yg: vec![0.0; memories],
-            partial: vec![0.0; chunks(len) * 4 * memories],
-            total: vec![0.0; 4 * memories],
-            s_coefficients: vec![0.0; memories],
-            y_coefficients: vec![0.0; memories],
+            vectors: vec![0.0; chunks(len) * 2 * slots * CHUNK],
+            sy: vec![0.0; slots * slots],
+            yy: vec![0.0; slots * slots],
+            sg: vec![0.0; slots],
+            yg: vec![0.0; slots],
+            partial: vec![0.0; chunks(len) * sums_per_chunk(slots)],
+            total: vec![0.0; sums_per_chunk(slots)],
+            s_coefficients: vec![0.0; slots],
+            y_coefficients: vec![0.0; slots],
             g_coefficient: -1.0,
         }
     }
@@ -73,6 +97,10 @@ impl History {
     /// How many pairs there is room for.
     pub(super) fn memories(&self) -> usize {
         self.memories
+    }
+
+    fn slots(&self) -> usize {
+        self.memories + 1
     }
 
     /// Whether no pair is stored.
@@ -86,57 +114,65 @@ impl History {
         self.oldest = 0;
     }
 
-    /// Slot of the pair with this age, 0 for the oldest.
+    /// Slot of the pair with this age, 0 for the oldest; `count` for the next one.
     fn slot(&self, index: usize) -> usize {
-        (self.oldest + index) % self.memories
+        (self.oldest + index) % self.slots()
     }
 
-    fn make_room(&mut self) {
+    /// Makes the pair in the free slot the newest.
+    fn make_newest(&mut self) {
         if self.count == self.memories {
-            self.oldest = (self.oldest + 1) % self.memories;
+            self.oldest = self.slot(1);
         } else {
             self.count += 1;
         }
     }
 
-    fn drop_newest(&mut self) {
-        self.count -= 1;
-    }
-
     /// Stores a pair without its dot products, which [`History::project`] takes later.
     pub(super) fn store(&mut self, change: &Change) {
-        self.make_room();
-        let newest = self.slot(self.count - 1);
-        let len = self.len;
+        let (free, slots, len) = (self.slot(self.count), self.slots(), self.len);
         self.vectors
-            .par_chunks_mut(2 * self.memories * CHUNK)
+            .par_chunks_mut(2 * slots * CHUNK)
             .with_min_len(GRAIN)
             .enumerate()
             .for_each(|(index, vectors)| {
                 let range = chunk_range(index, len);
-                let (s, y) = pair_of(vectors, newest, range.len());
-                write_pair(change.part(range), s, y);
+                let (s, y) = pair_of(vectors, free, range.len());
+                write_pair(&change.part(range), s, y);
             });
+        self.make_newest();
     }
 
-    /// Stores a pair and takes all dot products with it and with the gradient, in one pass.
-    pub(super) fn push(&mut self, change: &Change, slope: &Slope) {
-        self.make_room();
-        self.pass(Some(change), slope);
+    /// Stores a pair on trial and takes all dot products with it and with the gradient, in one pass.
+    ///
+    /// [`History::keep`] makes it one of the pairs, [`History::advance`] goes on as if it were not there.
+    pub(super) fn propose(&mut self, change: &Change, slope: &Slope) -> Arrival {
+        self.multiply(self.count, Some(change), slope)
+    }
+
+    /// Keeps the pair that was proposed last, if its curvature allows.
+    pub(super) fn keep(&mut self) {
+        if self.is_sound(self.count) {
+            self.make_newest();
+        }
     }
 
     /// Takes the dot products of the newest stored pair and of the gradient.
     pub(super) fn project(&mut self, slope: &Slope) {
         if self.count > 0 {
-            self.pass(None, slope);
+            self.multiply(self.count - 1, None, slope);
+            if !self.is_sound(self.count - 1) {
+                self.count -= 1;
+            }
         }
     }
 
-    fn pass(&mut self, change: Option<&Change>, slope: &Slope) {
-        let (len, count, memories, oldest) = (self.len, self.count, self.memories, self.oldest);
-        let newest = self.slot(count - 1);
-        let vectors = self.vectors.par_chunks_mut(2 * memories * CHUNK);
-        let partial = self.partial.par_chunks_mut(4 * memories);
+    /// Products of the pairs up to `newest` with that one and with the gradient; stores it before, if it is given.
+    fn multiply(&mut self, newest: usize, change: Option<&Change>, slope: &Slope) -> Arrival {
+        let (len, slots, oldest) = (self.len, self.slots(), self.oldest);
+        let newest_slot = self.slot(newest);
+        let vectors = self.vectors.par_chunks_mut(2 * slots * CHUNK);
+        let partial = self.partial.par_chunks_mut(sums_per_chunk(slots));
         vectors
             .zip(partial)
             .with_min_len(GRAIN)
@@ -144,9 +180,10 @@ impl History {
             .for_each(|(index, (vectors, partial))| {
                 let range = chunk_range(index, len);
                 let width = range.len();
-                let (s, y) = pair_of(vectors, newest, width);
-                if let Some(change) = change {
-                    write_pair(change.part(range.clone()), s, y);
+                let (s, y) = pair_of(vectors, newest_slot, width);
+                let change = change.map(|change| change.part(range.clone()));
+                if let Some(change) = &change {
+                    write_pair(change, s, y);
                 }
                 let mut wide = [0.0; CHUNK];
                 for (wide, &y) in wide.iter_mut().zip(&*y) {
@@ -154,29 +191,39 @@ impl History {
                 }
                 let mut scratch = [0.0; CHUNK];
                 let gradient = slope.part(range, &mut scratch);
-                for (index, sums) in partial.chunks_exact_mut(4).enumerate().take(count) {
-                    let (s, y) = pair_of(vectors, (oldest + index) % memories, width);
+                let (ends, products) = partial.split_at_mut(2);
+                if let Some(change) = &change {
+                    ends.copy_from_slice(&dots(gradient, change.gradient_from, gradient));
+                }
+                for (index, sums) in products.chunks_exact_mut(4).enumerate().take(newest + 1) {
+                    let (s, y) = pair_of(vectors, (oldest + index) % slots, width);
                     sums.copy_from_slice(&cross(s, y, &wide[..width], gradient));
                 }
             });
         sum_chunks(&self.partial, &mut self.total);
-        for index in 0..count {
-            let slot = self.slot(index);
-            self.sy[slot * memories + newest] = self.total[4 * index];
-            self.sg[slot] = self.total[4 * index + 1];
-            self.yy[slot * memories + newest] = self.total[4 * index + 2];
-            self.yy[newest * memories + slot] = self.total[4 * index + 2];
-            self.yg[slot] = self.total[4 * index + 3];
+        let (ends, products) = self.total.split_at(2);
+        let mut slope = self.g_coefficient * ends[0];
+        for (index, sums) in products.chunks_exact(4).enumerate().take(newest + 1) {
+            let slot = (oldest + index) % slots;
+            self.sy[slot * slots + newest_slot] = sums[0];
+            self.sg[slot] = sums[1];
+            self.yy[slot * slots + newest_slot] = sums[2];
+            self.yy[newest_slot * slots + slot] = sums[2];
+            self.yg[slot] = sums[3];
+            if index < self.count {
+                slope += self.s_coefficients[slot] * sums[1] + self.y_coefficients[slot] * sums[3];
+            }
         }
-        if !self.newest_is_sound() {
-            self.drop_newest();
+        Arrival {
+            slope,
+            square: ends[1],
         }
     }
 
     /// Only pairs of positive curvature keep the inverse Hessian positive definite.
-    fn newest_is_sound(&self) -> bool {
-        let m = self.memories;
-        let newest = self.slot(self.count - 1);
+    fn is_sound(&self, index: usize) -> bool {
+        let m = self.slots();
+        let newest = self.slot(index);
         let (sy, yy) = (self.sy[newest * m + newest], self.yy[newest * m + newest]);
         let finite = |slot: usize| {
             let products = [
@@ -187,12 +234,13 @@ impl History {
             ];
             products.iter().all(|product| product.is_finite())
         };
-        sy > 0.0 && (sy / yy).is_normal() && (0..self.count).all(|index| finite(self.slot(index)))
+        sy > 0.0 && (sy / yy).is_normal() && (0..=index).all(|index| finite(self.slot(index)))
     }
 
-    /// The two-loop recursion on coefficients.
-    fn solve(&mut self, scaling: Scaling) {
-        let (count, m) = (self.count, self.memories);
+    /// Sets the quasi-Newton direction for the gradient whose products were taken last: the two-loop recursion
+    /// on coefficients.
+    pub(super) fn solve(&mut self, scaling: Scaling) {
+        let (count, m) = (self.count, self.slots());
         let slot = |index: usize| (self.oldest + index) % m;
         let (a, b) = (&mut self.s_coefficients, &mut self.y_coefficients);
         a.fill(0.0);
@@ -228,12 +276,11 @@ impl History {
         }
     }
 
-    /// Writes the quasi-Newton direction for the gradient whose products were taken last, and returns its
-    /// product with the gradient and its squared norm.
+    /// Moves from the walk's previous point by `step` times the direction, in one pass.
     ///
-    /// With an L1 term, components that do not descend become zero (Andrew & Gao 2007, section 3.2).
-    pub(super) fn direction(&mut self, walk: &mut Walk, c1: f64, scaling: Scaling) -> (f64, f64) {
-        self.solve(scaling);
+    /// With an L1 term, components of the direction that do not descend become zero (Andrew & Gao 2007,
+    /// section 3.2).
+    pub(super) fn advance(&mut self, walk: &mut Walk, step: f64, prior: Prior) -> Departure {
         let History {
             len,
             memories,
@@ -241,45 +288,61 @@ impl History {
             oldest,
             ..
         } = *self;
+        let slots = memories + 1;
         let (a, b, scale) = (&self.s_coefficients, &self.y_coefficients, self.g_coefficient);
         let slope = Slope {
-            x: &walk.x,
-            gradient: &walk.gradient,
-            c1,
+            x: &walk.previous_x,
+            gradient: &walk.previous_gradient,
+            c1: prior.c1,
         };
-        let out = walk.direction.par_chunks_mut(CHUNK);
-        let vectors = self.vectors.par_chunks(2 * memories * CHUNK);
-        let partial = self.partial.par_chunks_mut(4 * memories);
-        let work = out.zip(vectors).zip(partial).with_min_len(GRAIN).enumerate();
-        work.for_each(|(index, ((out, vectors), partial))| {
+        let to = walk
+            .x
+            .par_chunks_mut(CHUNK)
+            .zip(walk.gradient.par_chunks_mut(CHUNK));
+        let vectors = self.vectors.par_chunks(2 * slots * CHUNK);
+        let partial = self.partial.par_chunks_mut(sums_per_chunk(slots));
+        let work = to.zip(vectors).zip(partial).with_min_len(GRAIN).enumerate();
+        work.for_each(|(index, (((x, gradient), vectors), partial))| {
             let range = chunk_range(index, len);
             let mut scratch = [0.0; CHUNK];
-            let gradient = slope.part(range, &mut scratch);
-            for (out, g) in out.iter_mut().zip(gradient) {
+            let slope_here = slope.part(range.clone(), &mut scratch);
+            let mut direction = [0.0; CHUNK];
+            let direction = &mut direction[..range.len()];
+            for (out, g) in direction.iter_mut().zip(slope_here) {
                 *out = scale * g;
             }
-            for slot in (0..count).map(|index| (oldest + index) % memories) {
+            for slot in (0..count).map(|index| (oldest + index) % slots) {
                 let (s, y) = vectors[2 * slot * CHUNK..2 * (slot + 1) * CHUNK].split_at(CHUNK);
-                add_pair(out, s, y, a[slot], b[slot]);
+                add_pair(direction, s, y, a[slot], b[slot]);
             }
-            if c1 > 0.0 {
-                for (out, g) in out.iter_mut().zip(gradient) {
+            if prior.c1 > 0.0 {
+                for (out, g) in direction.iter_mut().zip(slope_here) {
                     *out = if *out * g < 0.0 { *out } else { 0.0 };
                 }
             }
-            [partial[0], partial[1]] = dots(out, gradient, out);
+            let norms = arrive(x, gradient, &slope.x[range], direction, slope_here, step, prior);
+            let (sums, rest) = partial.split_at_mut(2);
+            sums.copy_from_slice(&dots(direction, slope_here, direction));
+            rest[..NORMS].copy_from_slice(&norms);
         });
-        let (mut along, mut square) = (0.0, 0.0);
-        for partial in self.partial.chunks_exact(4 * memories) {
-            along += partial[0];
-            square += partial[1];
+        let mut total = [0.0; 2 + NORMS];
+        for partial in self.partial.chunks_exact(sums_per_chunk(slots)) {
+            total
+                .iter_mut()
+                .zip(partial)
+                .for_each(|(total, part)| *total += part);
         }
-        (along, square)
+        let [along, square, norms @ ..] = total;
+        Departure {
+            along,
+            square,
+            norms: Norms::from_sums(norms),
+        }
     }
 
     /// Bytes of memory in use.
     pub(super) fn memory(&self) -> usize {
-        let small = self.sy.len() + self.yy.len() + 4 * self.memories + self.total.len();
+        let small = self.sy.len() + self.yy.len() + 4 * self.slots() + self.total.len();
         self.vectors.len() * size_of::<f32>() + (self.partial.len() + small) * size_of::<f64>()
     }
 
@@ -293,15 +356,15 @@ impl History {
             writer.f64(self.yg[i])?;
             for (other, &j) in slots.iter().enumerate() {
                 writer.f64(if age <= other {
-                    self.sy[i * self.memories + j]
+                    self.sy[i * self.slots() + j]
                 } else {
                     0.0
                 })?;
-                writer.f64(self.yy[i * self.memories + j])?;
+                writer.f64(self.yy[i * self.slots() + j])?;
             }
         }
         for &slot in &slots {
-            for (index, vectors) in self.vectors.chunks_exact(2 * self.memories * CHUNK).enumerate() {
+            for (index, vectors) in self.vectors.chunks_exact(2 * self.slots() * CHUNK).enumerate() {
                 let width = chunk_range(index, self.len).len();
                 let (s, y) = vectors[2 * slot * CHUNK..2 * (slot + 1) * CHUNK].split_at(CHUNK);
                 writer.f32s(&s[..width])?;
@@ -322,20 +385,21 @@ impl History {
             return Err(OptimizeError::Damaged("more pairs than memories"));
         }
         let mut history = History::new(len, memories);
+        let slots = history.slots();
         history.count = count;
         for i in 0..count {
             let row = reader.finite_f64s(2 + 2 * count)?;
             (history.sg[i], history.yg[i]) = (row[0], row[1]);
             for (j, products) in row[2..].chunks_exact(2).enumerate() {
-                history.sy[i * memories + j] = products[0];
-                history.yy[i * memories + j] = products[1];
+                history.sy[i * slots + j] = products[0];
+                history.yy[i * slots + j] = products[1];
             }
-            if history.sy[i * memories + i] <= 0.0 || history.yy[i * memories + i] <= 0.0 {
+            if history.sy[i * slots + i] <= 0.0 || history.yy[i * slots + i] <= 0.0 {
                 return Err(OptimizeError::Damaged("a pair without positive curvature"));
             }
         }
         for slot in 0..count {
-            for (index, vectors) in history.vectors.chunks_exact_mut(2 * memories * CHUNK).enumerate() {
+            for (index, vectors) in history.vectors.chunks_exact_mut(2 * slots * CHUNK).enumerate() {
                 let (s, y) = pair_of(vectors, slot, chunk_range(index, len).len());
                 reader.finite_f32s(s)?;
                 reader.finite_f32s(y)?;
@@ -347,6 +411,11 @@ impl History {
 
 /// More pairs than this cost more than they bring.
 pub(super) const MAX_MEMORIES: usize = 1000;
+
+/// Sums that are taken over each chunk: two, and four for each slot.
+fn sums_per_chunk(slots: usize) -> usize {
+    (2 + 4 * slots).max(2 + NORMS)
+}
 
 /// The chunks of s and y in a slot.
 fn pair_of(vectors: &mut [f32], slot: usize, width: usize) -> (&mut [f32], &mut [f32]) {
@@ -423,7 +492,8 @@ mod tests {
         deferred: bool,
     ) {
         let mut history = History::new(len, memories);
-        let mut kept = Vec::new();
+        history.solve(scaling);
+        let mut kept: Vec<(Vec<f64>, Vec<f64>)> = Vec::new();
         let mut gradient = Random::new(seed ^ 2).vector(len);
         for [to, from, gradient_to, gradient_from] in &random_pairs(len, count, seed) {
             let change = Change {
@@ -450,11 +520,17 @@ mod tests {
                 history.store(&change);
                 history.project(&slope);
             } else {
-                history.push(&change, &slope);
+                let arrival = history.propose(&change, &slope);
+                assert!((arrival.square - dot(gradient_to, gradient_to)).abs() <= 1e-12 * arrival.square);
+                let direction = two_loops(&kept, gradient_from, scaling);
+                let size = (arrival.square * dot(&direction, &direction)).sqrt();
+                assert!((arrival.slope - dot(&direction, gradient_to)).abs() <= 1e-10 * size);
+                history.keep();
+                history.solve(scaling);
             }
             if dot(&s, &y) > 0.0 {
                 kept.push((s, y));
-            } else {
+            } else if deferred {
                 // The pair took the place of the oldest before it was found unsound.
                 kept.drain(..(kept.len() + 1).saturating_sub(memories));
             }
@@ -462,10 +538,12 @@ mod tests {
             gradient.copy_from_slice(gradient_to);
         }
         let mut walk = Walk::new(vec![0.0; len], gradient.clone());
-        let (along, square) = history.direction(&mut walk, 0.0, scaling);
+        walk.turn();
+        history.solve(scaling);
+        let Departure { along, square, .. } = history.advance(&mut walk, 1.0, Prior::default());
         let expected = two_loops(&kept, &gradient, scaling);
         let size = dot(&expected, &expected).sqrt();
-        for (found, expected) in walk.direction.iter().zip(&expected) {
+        for (found, expected) in walk.x.iter().zip(&expected) {
             assert!((found - expected).abs() <= 1e-10 * size, "{found} {expected}");
         }
         assert!((along - dot(&expected, &gradient)).abs() <= 1e-10 * size * dot(&gradient, &gradient).sqrt());
@@ -501,7 +579,7 @@ mod tests {
             gradient_from: &one,
             lambda: 0.0,
         };
-        history.push(
+        history.propose(
             &falling,
             &Slope {
                 x: &one,
@@ -509,6 +587,7 @@ mod tests {
                 c1: 0.0,
             },
         );
+        history.keep();
         assert!(history.is_empty());
         let huge = [1e200, 1.0];
         let overflow = Change {
@@ -518,7 +597,7 @@ mod tests {
             gradient_from: &zero,
             lambda: 0.0,
         };
-        history.push(
+        history.propose(
             &overflow,
             &Slope {
                 x: &huge,
@@ -526,6 +605,7 @@ mod tests {
                 c1: 0.0,
             },
         );
+        history.keep();
         assert!(history.is_empty());
     }
 }

@@ -2,10 +2,10 @@
 //! (Andrew & Gao 2007).
 
 use super::bytes::{Reader, Writer};
-use super::history::{History, MAX_MEMORIES, Scaling};
+use super::history::{Arrival, Departure, History, MAX_MEMORIES, Scaling};
 use super::line_search::{MoreThuente, Verdict, noise};
 use super::stopping::{Rules, Run};
-use super::walk::Walk;
+use super::walk::{Norms, Walk};
 use super::{Iteration, Objective, OptimizeError, Prior, Status, check_length, check_option};
 use std::io::{self, Write};
 
@@ -88,7 +88,7 @@ impl LbfgsOptions {
 
 /// L-BFGS, one outer iteration per [`Lbfgs::step`].
 ///
-/// It holds five vectors of `f64` and 2·`num_memories` vectors of `f32`, all allocated at the start.
+/// It holds four vectors of `f64` and 2·(`num_memories` + 1) of `f32`, all allocated at the start.
 #[derive(Clone, Debug)]
 pub struct Lbfgs {
     options: LbfgsOptions,
@@ -186,8 +186,19 @@ impl Lbfgs {
     }
 
     fn start<O: Objective + ?Sized>(&mut self, objective: &mut O) -> Result<(), OptimizeError> {
+        let prior = self.options.prior;
         self.walk.turn();
-        let start = self.try_step(objective, 0.0);
+        let norms = self.walk.stay(prior.c2);
+        let loss = self.loss(objective, norms);
+        let start = Trial {
+            step: 0.0,
+            loss,
+            slope: 0.0,
+            along: 0.0,
+            x_norm: norms.square.sqrt(),
+            gradient_norm: self.walk.gradient_square(prior.c1).sqrt(),
+            active: norms.active,
+        };
         self.record(start, 0, 1);
         let started = self.run.start(&self.options.rules());
         if started.is_err() {
@@ -199,21 +210,27 @@ impl Lbfgs {
 
     /// Looks for the next point along a new direction. Without success, stays where it was.
     fn search<O: Objective + ?Sized>(&mut self, objective: &mut O, evaluations: &mut u64) -> Option<Trial> {
-        let first = self.history.is_empty();
-        let c1 = self.options.prior.c1;
-        let (along, square) = self.history.direction(&mut self.walk, c1, Scaling::Newest);
-        let step = if first { 1.0 / square.sqrt() } else { 1.0 };
-        if !(along < 0.0 && along.is_finite() && step.is_finite() && step > 0.0) {
+        self.history.solve(Scaling::Newest);
+        // The first direction is the gradient.
+        let step = match self.history.is_empty() {
+            true => 1.0 / self.run.last.gradient_norm,
+            false => 1.0,
+        };
+        if !(step.is_finite() && step > 0.0) {
             return None;
         }
         self.walk.turn();
-        let found = if self.options.prior.c1 > 0.0 {
-            self.backtrack(objective, step, evaluations)
+        let start = self.advance(step);
+        let found = if !(start.along < 0.0 && start.along.is_finite() && start.square.is_finite()) {
+            None
+        } else if self.options.prior.c1 > 0.0 {
+            self.backtrack(objective, step, start, evaluations)
         } else {
-            self.more_thuente(objective, along, step, evaluations)
+            self.more_thuente(objective, step, start, evaluations)
         };
-        if found.is_none() {
-            self.walk.turn();
+        match found {
+            Some(_) => self.history.keep(),
+            None => self.walk.turn(),
         }
         found
     }
@@ -221,8 +238,8 @@ impl Lbfgs {
     fn more_thuente<O: Objective + ?Sized>(
         &mut self,
         objective: &mut O,
-        slope: f64,
         step: f64,
+        start: Departure,
         evaluations: &mut u64,
     ) -> Option<Trial> {
         let LbfgsOptions {
@@ -231,10 +248,10 @@ impl Lbfgs {
             max_linesearch,
             ..
         } = self.options;
-        let mut search = MoreThuente::new(self.run.last.loss, slope, step, ftol, gtol);
-        let mut step = step;
+        let mut search = MoreThuente::new(self.run.last.loss, start.along, step, ftol, gtol);
+        let (mut step, mut norms) = (step, start.norms);
         for tries in 1.. {
-            let trial = self.try_step(objective, step);
+            let trial = self.evaluate(objective, step, norms);
             *evaluations += 1;
             let mut verdict = search.advance(step, trial.loss, trial.slope);
             if matches!(verdict, Verdict::Try(_)) && tries >= max_linesearch {
@@ -246,10 +263,12 @@ impl Lbfgs {
                 Verdict::Settle(best) if best == step => return Some(trial),
                 Verdict::Settle(best) if best > 0.0 => {
                     *evaluations += 1;
-                    return Some(self.try_step(objective, best));
+                    let norms = self.advance(best).norms;
+                    return Some(self.evaluate(objective, best, norms));
                 }
                 Verdict::Settle(_) => return None,
             }
+            norms = self.advance(step).norms;
         }
         None
     }
@@ -260,15 +279,16 @@ impl Lbfgs {
         &mut self,
         objective: &mut O,
         step: f64,
+        start: Departure,
         evaluations: &mut u64,
     ) -> Option<Trial> {
         let LbfgsOptions {
             ftol, max_linesearch, ..
         } = self.options;
         let (loss, noise) = (self.run.last.loss, noise(self.run.last.loss));
-        let mut step = step;
+        let (mut step, mut norms) = (step, start.norms);
         for _ in 0..max_linesearch {
-            let trial = self.try_step(objective, step);
+            let trial = self.evaluate(objective, step, norms);
             *evaluations += 1;
             let finite = trial.loss.is_finite() && trial.gradient_norm.is_finite();
             let decreased = trial.loss <= loss + ftol * trial.along;
@@ -277,36 +297,49 @@ impl Lbfgs {
                 return Some(trial);
             }
             step *= if finite { 0.5 } else { 0.1 };
+            norms = self.advance(step).norms;
         }
         None
     }
 
-    /// Evaluates `previous_x` + `step`·`direction`.
-    fn try_step<O: Objective + ?Sized>(&mut self, objective: &mut O, step: f64) -> Trial {
-        let prior = self.options.prior;
-        let norms = self.walk.move_by(step, prior);
+    /// Moves to `step` times the direction from the previous point.
+    fn advance(&mut self, step: f64) -> Departure {
+        self.history.advance(&mut self.walk, step, self.options.prior)
+    }
+
+    /// The loss at the current point; adds the gradient of the objective to that of the prior.
+    fn loss<O: Objective + ?Sized>(&mut self, objective: &mut O, norms: Norms) -> f64 {
+        let Prior { c1, c2 } = self.options.prior;
         let likelihood = objective.evaluate(&self.walk.x, &mut self.walk.gradient);
-        let loss = likelihood + prior.c2 * norms.square + prior.c1 * norms.absolute;
-        let [slope, gradient_square] = if loss.is_finite() {
-            self.walk.steepness(prior.c1)
+        likelihood + c2 * norms.square + c1 * norms.absolute
+    }
+
+    /// Evaluates the current point, which lies `step` along the direction, and proposes the way there to the
+    /// history.
+    fn evaluate<O: Objective + ?Sized>(&mut self, objective: &mut O, step: f64, norms: Norms) -> Trial {
+        let loss = self.loss(objective, norms);
+        let arrival = if loss.is_finite() {
+            let c1 = self.options.prior.c1;
+            self.history.propose(&self.walk.change(0.0), &self.walk.slope(c1))
         } else {
-            [f64::NAN; 2]
+            Arrival {
+                slope: f64::NAN,
+                square: f64::NAN,
+            }
         };
         Trial {
             step,
             loss,
-            slope,
+            slope: arrival.slope,
             along: norms.along,
             x_norm: norms.square.sqrt(),
-            gradient_norm: gradient_square.sqrt(),
+            gradient_norm: arrival.square.sqrt(),
             active: norms.active,
         }
     }
 
-    /// Makes a trial point the current one, learns from the step and tests for convergence.
+    /// Makes a trial point the current one and tests for convergence.
     fn accept(&mut self, trial: Trial, evaluations: u64) -> Iteration {
-        self.history
-            .push(&self.walk.change(0.0), &self.walk.slope(self.options.prior.c1));
         self.record(trial, self.run.last.iteration.saturating_add(1), evaluations);
         let rules = self.options.rules();
         let small = rules.gradient_is_small(&self.run.last);

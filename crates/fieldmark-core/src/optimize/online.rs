@@ -1,9 +1,9 @@
 //! [`OnlineLbfgs`]: online L-BFGS (Schraudolph, Yu & Günter 2007).
 
 use super::bytes::{Reader, Writer};
-use super::history::{History, MAX_MEMORIES, Scaling};
+use super::history::{Departure, History, MAX_MEMORIES, Scaling};
 use super::stopping::{Rules, Run};
-use super::walk::Walk;
+use super::walk::{Norms, Walk};
 use super::{Iteration, OptimizeError, Prior, Status, StochasticObjective, check_length, check_option};
 use crate::random::visiting_order;
 use std::io::{self, Write};
@@ -226,7 +226,7 @@ impl OnlineLbfgs {
         self.run.last.evaluations = 0;
         let intact = self.pass(objective);
         self.walk.turn();
-        self.evaluate(objective, 0.0, None);
+        self.evaluate_here(objective, None);
         self.judge(intact, objective.instances());
         if self.run.status == Status::Diverged {
             self.walk.x.copy_from_slice(&self.best);
@@ -240,7 +240,7 @@ impl OnlineLbfgs {
 
     fn start<O: StochasticObjective + ?Sized>(&mut self, objective: &mut O) -> Result<(), OptimizeError> {
         self.walk.turn();
-        self.evaluate(objective, 0.0, None);
+        self.evaluate_here(objective, None);
         let started = self.run.start(&self.options.rules());
         if started.is_err() {
             self.walk.turn();
@@ -277,7 +277,7 @@ impl OnlineLbfgs {
     ) -> bool {
         self.walk.turn();
         let batch = Some((batch, share));
-        if !self.evaluate(objective, 0.0, batch) {
+        if !self.evaluate_here(objective, batch) {
             return false;
         }
         self.small = if self.gradient_is_small() {
@@ -289,45 +289,59 @@ impl OnlineLbfgs {
         let scaling = Scaling::Mean {
             first: self.options.first_step,
         };
-        let (along, square) = self.history.direction(&mut self.walk, 0.0, scaling);
-        if !(along.is_finite() && square.is_finite()) {
-            return false;
-        }
+        self.history.solve(scaling);
         let tau = self.options.tau * per_pass;
         let step = self.pace * self.options.eta0 * tau / (tau + self.batches as f64);
         self.walk.turn();
-        if !self.evaluate(objective, step, batch) {
+        let prior = Prior {
+            c1: 0.0,
+            c2: self.share_of_prior(batch),
+        };
+        let Departure { along, square, norms } = self.history.advance(&mut self.walk, step, prior);
+        let finite = along.is_finite() && square.is_finite();
+        if !finite || !self.evaluate(objective, norms, batch) {
             return false;
         }
+        self.run.last.step = step;
         self.history.store(&self.walk.change(self.options.lambda));
         self.batches = self.batches.saturating_add(1);
         true
     }
 
-    /// Evaluates a batch with its share of the prior, or everything, at `previous_x` + `step`·`direction`;
-    /// false when the result is not finite.
+    /// Evaluates a batch, or everything, at the previous point; false when the result is not finite.
+    fn evaluate_here<O: StochasticObjective + ?Sized>(
+        &mut self,
+        objective: &mut O,
+        batch: Option<(&[u32], f64)>,
+    ) -> bool {
+        let norms = self.walk.stay(self.share_of_prior(batch));
+        self.evaluate(objective, norms, batch)
+    }
+
+    fn share_of_prior(&self, batch: Option<(&[u32], f64)>) -> f64 {
+        self.options.c2 * batch.map_or(1.0, |(_, share)| share)
+    }
+
+    /// Evaluates a batch with its share of the prior, or everything, at the current point; false when the
+    /// result is not finite.
     fn evaluate<O: StochasticObjective + ?Sized>(
         &mut self,
         objective: &mut O,
-        step: f64,
+        norms: Norms,
         batch: Option<(&[u32], f64)>,
     ) -> bool {
-        let c2 = self.options.c2 * batch.map_or(1.0, |(_, share)| share);
-        let norms = self.walk.move_by(step, Prior { c1: 0.0, c2 });
+        let c2 = self.share_of_prior(batch);
         let (x, gradient) = (&self.walk.x, &mut self.walk.gradient);
         let likelihood = match batch {
             Some((batch, _)) => objective.evaluate_batch(batch, x, gradient),
             None => objective.evaluate(x, gradient),
         };
-        let [_, square] = self.walk.steepness(0.0);
+        let square = self.walk.gradient_square(0.0);
         self.run.last.loss = likelihood + c2 * norms.square;
         self.run.last.gradient_norm = square.sqrt();
         self.run.last.x_norm = norms.square.sqrt();
         self.run.last.active = norms.active;
         self.run.last.evaluations = self.run.last.evaluations.saturating_add(1);
-        if step != 0.0 {
-            self.run.last.step = step;
-        }
         self.run.last.loss.is_finite() && square.is_finite()
     }
 

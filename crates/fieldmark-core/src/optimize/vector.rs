@@ -150,12 +150,12 @@ impl<'a> Change<'a> {
 }
 
 /// Writes s and y.
-pub(super) fn write_pair(change: Change, s: &mut [f32], y: &mut [f32]) {
+pub(super) fn write_pair(change: &Change, s: &mut [f32], y: &mut [f32]) {
     dispatch(WritePair { change, s, y });
 }
 
 struct WritePair<'a> {
-    change: Change<'a>,
+    change: &'a Change<'a>,
     s: &'a mut [f32],
     y: &'a mut [f32],
 }
@@ -171,7 +171,7 @@ impl Kernel<f64> for WritePair<'_> {
             gradient_to,
             gradient_from,
             lambda,
-        } = self.change;
+        } = *self.change;
         let out = self.s.iter_mut().zip(self.y);
         let points = to.iter().zip(from);
         let gradients = gradient_to.iter().zip(gradient_from);

@@ -4,7 +4,7 @@
 //! for any number of threads.
 
 use super::Prior;
-use super::vector::{Change, dots, move_along, norms, pseudo_gradient, pseudo_gradients};
+use super::vector::{Change, move_along, norms, pseudo_gradients};
 use rayon::prelude::*;
 use std::mem::swap;
 use std::ops::Range;
@@ -58,7 +58,7 @@ impl<'a> Slope<'a> {
     }
 }
 
-/// What [`Walk::move_by`] knows about the new point.
+/// What is known of a new point before it is evaluated.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Norms {
     /// ‖x‖²
@@ -71,14 +71,49 @@ pub(super) struct Norms {
     pub(super) along: f64,
 }
 
-/// The current point, the point before it and the direction between them.
+/// Sums over a chunk that make up [`Norms`].
+pub(super) const NORMS: usize = 4;
+
+impl Norms {
+    pub(super) fn from_sums([square, absolute, active, along]: [f64; NORMS]) -> Self {
+        Norms {
+            square,
+            absolute,
+            active: active as usize,
+            along,
+        }
+    }
+}
+
+/// Sets a chunk of x to `from` + `step`·`direction`, with an L1 term projected onto the orthant of `from`
+/// (Andrew & Gao 2007, section 3.2), and the gradient to that of c2·‖x‖². `slope` is the (pseudo-)gradient
+/// at `from`.
+pub(super) fn arrive(
+    x: &mut [f64],
+    gradient: &mut [f64],
+    from: &[f64],
+    direction: &[f64],
+    slope: &[f64],
+    step: f64,
+    prior: Prior,
+) -> [f64; NORMS] {
+    move_along(x, gradient, from, direction, step, prior.c2);
+    let along = if prior.c1 > 0.0 {
+        project(x, gradient, from, slope)
+    } else {
+        0.0
+    };
+    let [square, absolute, active] = norms(x);
+    [square, absolute, active, along]
+}
+
+/// The current point and the point before it.
 #[derive(Clone, Debug)]
 pub(super) struct Walk {
     pub(super) x: Vec<f64>,
     pub(super) gradient: Vec<f64>,
     pub(super) previous_x: Vec<f64>,
     pub(super) previous_gradient: Vec<f64>,
-    pub(super) direction: Vec<f64>,
     partial: Vec<f64>,
 }
 
@@ -90,8 +125,7 @@ impl Walk {
             gradient,
             previous_x: vec![0.0; len],
             previous_gradient: vec![0.0; len],
-            direction: vec![0.0; len],
-            partial: vec![0.0; 4 * chunks(len)],
+            partial: vec![0.0; NORMS * chunks(len)],
         }
     }
 
@@ -121,69 +155,48 @@ impl Walk {
         }
     }
 
-    /// Sets x to `previous_x` + `step`·`direction`, with an L1 term projected onto the orthant of
-    /// `previous_x` (Andrew & Gao 2007, section 3.2), and the gradient to that of c2·‖x‖².
-    pub(super) fn move_by(&mut self, step: f64, prior: Prior) -> Norms {
-        let Prior { c1, c2 } = prior;
+    /// Sets x to `previous_x`, and the gradient to that of c2·‖x‖².
+    pub(super) fn stay(&mut self, c2: f64) -> Norms {
         let to = self
             .x
             .par_chunks_mut(CHUNK)
             .zip(self.gradient.par_chunks_mut(CHUNK));
-        let from = self
-            .previous_x
-            .par_chunks(CHUNK)
-            .zip(self.previous_gradient.par_chunks(CHUNK));
-        let direction = self.direction.par_chunks(CHUNK);
-        let sums = self.partial.par_chunks_mut(4);
-        let work = to.zip(from).zip(direction).zip(sums).with_min_len(GRAIN);
-        work.for_each(|((((x, gradient), (from, slope)), direction), sums)| {
-            move_along(x, gradient, from, direction, step, c2);
-            let along = if c1 > 0.0 {
-                project(x, gradient, from, slope, c1)
-            } else {
-                0.0
-            };
-            let [square, absolute, active] = norms(x);
-            sums.copy_from_slice(&[square, absolute, active, along]);
-        });
-        let mut total = [0.0; 4];
+        let from = self.previous_x.par_chunks(CHUNK);
+        let work = to.zip(from).zip(self.partial.par_chunks_mut(NORMS));
+        let prior = Prior { c1: 0.0, c2 };
+        work.with_min_len(GRAIN)
+            .for_each(|(((x, gradient), from), sums)| {
+                sums.copy_from_slice(&arrive(x, gradient, from, from, &[], 0.0, prior));
+            });
+        let mut total = [0.0; NORMS];
         sum_chunks(&self.partial, &mut total);
-        let [square, absolute, active, along] = total;
-        Norms {
-            square,
-            absolute,
-            active: active as usize,
-            along,
-        }
+        Norms::from_sums(total)
     }
 
-    /// Product of direction and (pseudo-)gradient, and the squared norm of the (pseudo-)gradient.
-    pub(super) fn steepness(&mut self, c1: f64) -> [f64; 2] {
+    /// Squared norm of the (pseudo-)gradient.
+    pub(super) fn gradient_square(&mut self, c1: f64) -> f64 {
         let slope = Slope {
             x: &self.x,
             gradient: &self.gradient,
             c1,
         };
-        let work = self
-            .direction
-            .par_chunks(CHUNK)
-            .zip(self.partial.par_chunks_mut(4));
-        work.with_min_len(GRAIN)
+        let len = self.x.len();
+        self.partial
+            .par_chunks_mut(NORMS)
+            .with_min_len(GRAIN)
             .enumerate()
-            .for_each(|(index, (direction, sums))| {
+            .for_each(|(index, sums)| {
                 let mut scratch = [0.0; CHUNK];
-                let start = index * CHUNK;
-                let gradient = slope.part(start..start + direction.len(), &mut scratch);
-                [sums[0], sums[1]] = dots(gradient, direction, gradient);
+                [sums[0], ..] = norms(slope.part(chunk_range(index, len), &mut scratch));
             });
-        let mut total = [0.0; 4];
+        let mut total = [0.0; NORMS];
         sum_chunks(&self.partial, &mut total);
-        [total[0], total[1]]
+        total[0]
     }
 
     /// Bytes of memory in use.
     pub(super) fn memory(&self) -> usize {
-        (5 * self.x.len() + self.partial.len()) * size_of::<f64>()
+        (4 * self.x.len() + self.partial.len()) * size_of::<f64>()
     }
 }
 
@@ -191,13 +204,13 @@ impl Walk {
 /// returns the product of the remaining step with the pseudo-gradient at `from`.
 ///
 /// Where `from` is zero, the direction already points into the right orthant.
-fn project(x: &mut [f64], gradient: &mut [f64], from: &[f64], slope: &[f64], c1: f64) -> f64 {
+fn project(x: &mut [f64], gradient: &mut [f64], from: &[f64], slope: &[f64]) -> f64 {
     let mut along = 0.0;
     for (((x, gradient), &from), &slope) in x.iter_mut().zip(gradient).zip(from).zip(slope) {
         if *x * from < 0.0 {
             (*x, *gradient) = (0.0, 0.0);
         }
-        along += pseudo_gradient(from, slope, c1) * (*x - from);
+        along += slope * (*x - from);
     }
     along
 }
