@@ -46,19 +46,7 @@ impl Lookup for Names {
 
     #[inline]
     fn find_all(&self, names: &[&str], found: &mut Vec<u32>) {
-        // Hashing apart from looking up keeps the second loop short, so that its waits overlap.
-        let mut hashes = [0; 32];
-        for names in names.chunks(hashes.len()) {
-            for (hash, name) in hashes.iter_mut().zip(names) {
-                *hash = Alphabet::hash(name);
-            }
-            found.extend(
-                hashes
-                    .iter()
-                    .zip(names)
-                    .filter_map(|(&hash, name)| Names::find(self, hash, name)),
-            );
-        }
+        Names::find_all(self, names, found);
     }
 }
 

@@ -26,7 +26,7 @@ use crate::structure::{NO_PAIR, Structure, StructureOptions};
 use crate::tuples::Tuples;
 use crate::viterbi;
 use fieldmark_core::container::Shared;
-use fieldmark_core::kernels::Dispatch;
+use fieldmark_core::kernels::{Dispatch, prefetch};
 use fieldmark_core::{Alphabet, Instance, Names};
 
 /// A chain model with its weights and names.
@@ -341,13 +341,38 @@ impl<'m, T: Dispatch> Tagger<'m, T> {
         let table = self.structure.unary();
         let (offsets, columns) = (table.offsets(), table.all_columns());
         let weights = &self.weights[self.structure.unary_weights()];
+        let observations = &instance.dataset.unary;
+        let range = |id: u32| offsets[id as usize] as usize..offsets[id as usize + 1] as usize;
+        // Each observation waits for memory twice: for where its weights are, and for the weights. Both are
+        // asked for in time, two positions and one position ahead.
+        let expect_range = |position| {
+            for &id in observations.ids(position) {
+                prefetch(offsets, id as usize);
+            }
+        };
+        let expect_weights = |position| {
+            for &id in observations.ids(position) {
+                let range = range(id);
+                prefetch(columns, range.start);
+                prefetch(weights, range.start);
+            }
+        };
+        let positions = instance.positions();
+        positions.clone().take(2).for_each(expect_range);
+        positions.clone().take(1).for_each(expect_weights);
         self.label_scores.clear();
-        for position in instance.positions() {
+        for position in positions.clone() {
+            if position + 2 < positions.end {
+                expect_range(position + 2);
+            }
+            if position + 1 < positions.end {
+                expect_weights(position + 1);
+            }
             let first = self.label_scores.len();
             self.label_scores.extend_from_slice(&self.bias);
             let row = &mut self.label_scores[first..first + labels];
-            for (id, value) in instance.dataset.unary.iter(position) {
-                let range = offsets[id as usize] as usize..offsets[id as usize + 1] as usize;
+            for (id, value) in observations.iter(position) {
+                let range = range(id);
                 let value = T::from_f32(value);
                 for (&column, &weight) in columns[range.clone()].iter().zip(&weights[range]) {
                     row[column as usize] += value * T::from_f64(weight);

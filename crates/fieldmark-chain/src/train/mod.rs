@@ -6,6 +6,7 @@ mod general;
 pub mod generative;
 mod objective;
 pub mod online;
+mod pass;
 mod real;
 mod sequence;
 mod sums;

@@ -3,22 +3,16 @@
 //! For an instance x with allowed labels L the loss is log Z(x) − log Z(x, L), where the second sum runs over
 //! the label sequences that L allows (Tsuboi et al. 2008); for fully known labels that is the score of the
 //! one sequence. The gradient is the difference of the expected feature counts under both.
-//!
-//! One pass works in batches. First, groups of sequences in parallel: scores, forward–backward, and in
-//! place of each position's scores the difference d_t of the two marginal distributions. Then, parts of the
-//! weights in parallel: each part adds up the rows d_t of the positions where its observations occur. Sums over
-//! groups are taken in the order of the groups and each cell of the gradient is summed by one thread in the
-//! order of positions, so the result is the same to the last bit for any number of threads.
 
-use super::block::{Block, Part};
+use super::block::Block;
+use super::pass::{Pass, Places, Shard};
 use super::real::TrainingReal;
 use super::sequence::Worker;
-use super::sums::{Sums, Totals};
+use super::sums::Totals;
 use super::{dense, general};
 use crate::structure::Structure;
 use fieldmark_core::Dataset;
 use fieldmark_core::optimize::{Objective, StochasticObjective};
-use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Mutex;
 
@@ -31,38 +25,6 @@ pub enum Arithmetic {
     /// In log space throughout.
     Log,
 }
-
-/// The instances that a pass visits.
-#[derive(Clone, Copy)]
-pub(super) enum Places<'a> {
-    /// So many, in order.
-    All(usize),
-    List(&'a [u32]),
-}
-
-impl Places<'_> {
-    fn len(self) -> usize {
-        match self {
-            Places::All(count) => count,
-            Places::List(list) => list.len(),
-        }
-    }
-
-    #[inline(always)]
-    pub(super) fn get(self, place: usize) -> usize {
-        match self {
-            Places::All(_) => place,
-            Places::List(list) => list[place] as usize,
-        }
-    }
-}
-
-/// Positions in a group: the unit of work of a thread, and of summation.
-const GROUP_POSITIONS: usize = 512;
-/// Positions in a batch of one thread: their rows should stay in its cache.
-const BATCH_POSITIONS: usize = 2048;
-/// Positions in a batch, for each of several threads: enough groups that none waits long for the others.
-const SHARED_BATCH_POSITIONS: usize = 8192;
 
 /// The loss of a data set under a chain model.
 ///
@@ -97,20 +59,10 @@ pub(super) struct Field<'a, T> {
 
 /// What a pass writes.
 pub(super) struct Scratch<T> {
-    rows: Vec<T>,
-    pair_rows: Vec<T>,
-    groups: Vec<Group<T>>,
+    shards: Vec<Shard<T>>,
     pub(super) workers: Vec<Mutex<Worker<T>>>,
     weights: Vec<T>,
     gradient: Vec<T>,
-}
-
-/// A run of sequences and the sums over them.
-pub(super) struct Group<T> {
-    /// Places in the list of instances.
-    pub(super) places: Range<usize>,
-    pub(super) positions: usize,
-    pub(super) sums: Sums<T>,
 }
 
 impl<'a, T: TrainingReal> ChainObjective<'a, T> {
@@ -144,6 +96,9 @@ impl<'a, T: TrainingReal> ChainObjective<'a, T> {
             )
         });
         data.forget_observations();
+        let work = unary.work() + pair.as_ref().map_or(0, Block::work);
+        let cells = unary.cells() + pair.as_ref().map_or(0, Block::cells);
+        let shards = Shard::cut(&data, work, cells);
         let automaton = structure.automaton();
         let mut arc_of = vec![u32::MAX; automaton.states() * labels];
         for (index, arc) in automaton.arcs().iter().enumerate() {
@@ -175,9 +130,7 @@ impl<'a, T: TrainingReal> ChainObjective<'a, T> {
                 steps: Vec::new(),
             },
             scratch: Scratch {
-                rows: Vec::new(),
-                pair_rows: Vec::new(),
-                groups: Vec::new(),
+                shards,
                 workers: (0..threads).map(|_| Mutex::default()).collect(),
                 weights: Vec::new(),
                 gradient: Vec::new(),
@@ -212,37 +165,30 @@ impl<'a, T: TrainingReal> ChainObjective<'a, T> {
         self.field.data.memory()
             + self.field.unary.memory()
             + pair
-            + (self.scratch.rows.capacity() + self.scratch.pair_rows.capacity()) * size_of::<T>()
+            + self.scratch.shards.iter().map(Shard::memory).sum::<usize>()
     }
 
     /// The loss of some instances; adds its gradient.
     fn pass(&mut self, instances: Places<'_>, x: &[f64], gradient: &mut [f64]) -> f64 {
         self.field.set_weights(x, 1.0);
         let Self { field, scratch } = self;
-        let mut totals = Totals::new(field);
         let cells = field.block_cells();
         let Scratch {
-            rows,
-            pair_rows,
-            groups,
+            shards,
             workers,
             weights,
             gradient: scratch_gradient,
         } = scratch;
-        T::with_weights(x, weights, |weights| {
+        let totals = T::with_weights(x, weights, |weights| {
+            let pass = Pass {
+                field,
+                instances,
+                weights,
+                workers,
+            };
             T::with_gradient(&mut gradient[..cells], scratch_gradient, |gradient| {
-                let mut next = 0;
-                while next < instances.len() {
-                    next = field.form_groups(groups, instances, next);
-                    let positions: usize = groups.iter().map(|group| group.positions).sum();
-                    rows.resize(positions * field.stride, T::ZERO);
-                    pair_rows.resize(positions * field.pair_stride, T::ZERO);
-                    field.run_groups(groups, rows, pair_rows, workers, weights, instances);
-                    groups.iter().for_each(|group| totals.add(&group.sums));
-                    let places = groups[0].places.start..next;
-                    field.scatter(instances, places, rows, pair_rows, gradient);
-                }
-            });
+                pass.run(shards, gradient)
+            })
         });
         field.clear_holes(gradient);
         field.add_shared_gradient(&totals, 1.0, gradient);
@@ -323,113 +269,6 @@ impl<T: TrainingReal> Field<'_, T> {
                 .extend((0..labels).flat_map(|i| (0..labels).map(move |j| arcs[j * labels + i])));
             self.chain
                 .set(labels, &self.steps, self.scores.start(), self.scores.end());
-        }
-    }
-
-    /// Groups of sequences for one batch, from the place `next` on; the place after the last.
-    fn form_groups(&self, groups: &mut Vec<Group<T>>, instances: Places<'_>, mut next: usize) -> usize {
-        let most = match self.threads {
-            1 => BATCH_POSITIONS,
-            threads => SHARED_BATCH_POSITIONS * threads,
-        };
-        let mut used = 0;
-        let mut positions = 0;
-        while next < instances.len() && positions < most {
-            let start = next;
-            let mut group_positions = 0;
-            while next < instances.len() && group_positions < GROUP_POSITIONS {
-                group_positions += self.data.instance(instances.get(next)).len();
-                next += 1;
-            }
-            positions += group_positions;
-            if used == groups.len() {
-                groups.push(Group {
-                    places: 0..0,
-                    positions: 0,
-                    sums: Sums::default(),
-                });
-            }
-            groups[used].places = start..next;
-            groups[used].positions = group_positions;
-            used += 1;
-        }
-        groups.truncate(used);
-        next
-    }
-
-    fn run_groups(
-        &self,
-        groups: &mut [Group<T>],
-        mut rows: &mut [T],
-        mut pair_rows: &mut [T],
-        workers: &[Mutex<Worker<T>>],
-        weights: &[T],
-        instances: Places<'_>,
-    ) {
-        let mut tasks = Vec::with_capacity(groups.len());
-        for group in groups {
-            let (own, rest) = rows.split_at_mut(group.positions * self.stride);
-            let (own_pairs, rest_pairs) = pair_rows.split_at_mut(group.positions * self.pair_stride);
-            (rows, pair_rows) = (rest, rest_pairs);
-            tasks.push((group, own, own_pairs));
-        }
-        let run = |(group, rows, pair_rows): (&mut Group<T>, &mut [T], &mut [T])| {
-            let index = rayon::current_thread_index().unwrap_or(0) % workers.len();
-            // A worker holds no state between groups, so one that a panic left behind is as good as new.
-            let mut worker = workers[index]
-                .lock()
-                .unwrap_or_else(|poisoned| poisoned.into_inner());
-            group.sums.clear(self);
-            self.run_group(group, rows, pair_rows, &mut worker, weights, instances);
-        };
-        if self.threads == 1 {
-            tasks.into_iter().for_each(run);
-        } else {
-            tasks.into_par_iter().with_max_len(1).for_each(run);
-        }
-    }
-
-    fn scatter(
-        &self,
-        instances: Places<'_>,
-        places: Range<usize>,
-        rows: &[T],
-        pair_rows: &[T],
-        gradient: &mut [T],
-    ) {
-        let (unary, pair) = gradient.split_at_mut(self.unary.cells());
-        let mut pairs = self
-            .pair
-            .as_ref()
-            .map(|block| block.split(pair))
-            .unwrap_or_default()
-            .into_iter();
-        let parts: Vec<_> = self
-            .unary
-            .split(unary)
-            .into_iter()
-            .enumerate()
-            .map(|(index, part)| (index, part, pairs.next()))
-            .collect();
-        let run = |(index, mut part, mut pair_part): (usize, Part<'_, T>, Option<Part<'_, T>>)| {
-            let mut first = 0;
-            for place in places.clone() {
-                let positions = self.data.instance(instances.get(place)).positions();
-                let length = positions.len();
-                let own = &rows[first * self.stride..(first + length) * self.stride];
-                self.unary
-                    .scatter(Some(index), &mut part, positions.clone(), own, self.stride);
-                if let (Some(block), Some(part)) = (&self.pair, &mut pair_part) {
-                    let own = &pair_rows[first * self.pair_stride..(first + length) * self.pair_stride];
-                    block.scatter(Some(index), part, positions, own, self.pair_stride);
-                }
-                first += length;
-            }
-        };
-        if self.threads == 1 {
-            parts.into_iter().for_each(run);
-        } else {
-            parts.into_par_iter().with_max_len(1).for_each(run);
         }
     }
 

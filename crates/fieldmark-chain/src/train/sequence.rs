@@ -1,6 +1,7 @@
 //! One sequence at a time: from scores to its loss and the differences d_t of its marginal distributions.
 
-use super::objective::{Arithmetic, Field, Group, Places};
+use super::objective::{Arithmetic, Field};
+use super::pass::{Group, Places};
 use super::real::TrainingReal;
 use super::sums::Sums;
 use super::{dense, general};

@@ -73,11 +73,6 @@ impl Totals {
     }
 
     pub(super) fn add<T: Real>(&mut self, sums: &Sums<T>) {
-        let add = |to: &mut Vec<f64>, from: &Vec<T>| {
-            to.iter_mut()
-                .zip(from)
-                .for_each(|(to, from)| *to += from.to_f64());
-        };
         self.loss += sums.loss;
         add(&mut self.steps, &sums.steps);
         add(&mut self.arcs, &sums.arcs);
@@ -85,4 +80,19 @@ impl Totals {
         add(&mut self.end, &sums.end);
         add(&mut self.labels, &sums.labels);
     }
+
+    pub(super) fn merge(&mut self, other: &Totals) {
+        self.loss += other.loss;
+        add(&mut self.steps, &other.steps);
+        add(&mut self.arcs, &other.arcs);
+        add(&mut self.start, &other.start);
+        add(&mut self.end, &other.end);
+        add(&mut self.labels, &other.labels);
+    }
+}
+
+fn add<T: Real>(to: &mut [f64], from: &[T]) {
+    to.iter_mut()
+        .zip(from)
+        .for_each(|(to, from)| *to += from.to_f64());
 }

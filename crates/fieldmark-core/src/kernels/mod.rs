@@ -31,4 +31,6 @@ mod simd;
 
 pub use math::{exp, exp_in_place};
 pub use real::Real;
-pub use simd::{Dispatch, Kernel, Plain, Simd, dispatch, dispatch_plain, load_vectors, store_vectors};
+pub use simd::{
+    Dispatch, Kernel, Plain, Simd, dispatch, dispatch_plain, load_vectors, prefetch, store_vectors,
+};

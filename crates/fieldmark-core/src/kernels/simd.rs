@@ -39,8 +39,19 @@ pub trait Simd<T: Real>: Copy + Send + Sync {
     fn reduce_max(self, a: Self::V) -> T;
     /// Smallest lane.
     fn reduce_min(self, a: Self::V) -> T;
-    /// Asks for the cache line of `slice[index]`; any index is fine.
-    fn prefetch(self, slice: &[T], index: usize);
+}
+
+/// Asks for the cache line of an element that will be needed soon; any index is allowed.
+#[inline(always)]
+pub fn prefetch<T>(slice: &[T], index: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: every x86-64 processor has the instruction, and it never faults, whatever the address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(slice.as_ptr().wrapping_add(index).cast()) }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (slice, index);
 }
 
 /// The first `N` vectors of a slice.
@@ -195,8 +206,6 @@ macro_rules! implement_plain {
             fn reduce_min(self, a: Self::V) -> $type {
                 a.into_iter().fold(a[0], Real::min)
             }
-            #[inline(always)]
-            fn prefetch(self, _: &[$type], _: usize) {}
         }
     };
 }
@@ -288,11 +297,6 @@ mod avx2 {
                 #[inline(always)]
                 fn reduce_min(self, a: Self::V) -> $type {
                     Simd::<$type>::reduce_min(Plain, self.to_array(a))
-                }
-                #[inline(always)]
-                fn prefetch(self, slice: &[$type], index: usize) {
-                    // A prefetch never faults, whatever the address.
-                    unsafe { _mm_prefetch::<_MM_HINT_T0>(slice.as_ptr().wrapping_add(index).cast()) }
                 }
             }
 
@@ -394,7 +398,6 @@ mod tests {
             results.push(simd.reduce_sum(a).to_f64());
             results.push(simd.reduce_max(a).to_f64());
             results.push(simd.reduce_min(a).to_f64());
-            simd.prefetch(self.0, usize::MAX / 2);
             results
         }
     }
@@ -407,6 +410,14 @@ mod tests {
         fn run<S: Simd<T>>(self, simd: S) -> f64 {
             simd.reduce_sum(simd.mul_add(simd.load(self.0), simd.load(self.1), simd.load(self.2)))
                 .to_f64()
+        }
+    }
+
+    #[test]
+    fn any_address_may_be_prefetched() {
+        for index in [0, 1, 1 << 40, usize::MAX / 2, usize::MAX] {
+            prefetch(&[1.0], index);
+            prefetch::<u8>(&[], index);
         }
     }
 

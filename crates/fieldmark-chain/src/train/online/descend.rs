@@ -1,7 +1,8 @@
 //! [`Descent`]: a step down the gradient of one instance, in place.
 
 use crate::train::block::{Block, Column};
-use crate::train::objective::{ChainObjective, Field, Group, Places};
+use crate::train::objective::{ChainObjective, Field};
+use crate::train::pass::{Group, Places};
 use crate::train::sums::{Sums, Totals};
 use fieldmark_core::Instance;
 
