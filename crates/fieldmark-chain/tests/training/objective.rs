@@ -188,8 +188,15 @@ fn bits<T: TrainingReal>(structure: &Structure, data: &Dataset, weights: &[f64],
     pool.install(|| {
         let mut objective = ChainObjective::<T>::new(structure, data.clone(), Arithmetic::Scaled);
         let x = objective.import(weights);
+        // An evaluation leaves nothing behind for the next.
         let mut gradient = vec![0.0; objective.len()];
+        objective.evaluate(&gradient.clone(), &mut gradient);
+        gradient.fill(0.0);
         let loss = objective.evaluate(&x, &mut gradient);
+        let mut once = vec![0.0; objective.len()];
+        let fresh =
+            ChainObjective::<T>::new(structure, data.clone(), Arithmetic::Scaled).evaluate(&x, &mut once);
+        assert!(loss == fresh && gradient == once);
         let numbers = objective.export(&gradient).into_iter().chain([loss]);
         numbers.map(f64::to_bits).collect()
     })
