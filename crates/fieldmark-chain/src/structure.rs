@@ -4,6 +4,7 @@
 
 use crate::automaton::Automaton;
 use crate::features::{FeatureTable, Occurrences, TooManyFeatures, instance_of_position};
+use crate::transitions::{ForbiddenError, Transitions};
 use crate::tuples::{Lengths, TooManyArcs, Tuples, Unrolled, for_each_tuple};
 use fieldmark_core::{Dataset, Gold, Observations};
 use std::ops::Range;
@@ -18,6 +19,16 @@ pub enum Strategy {
     Supported,
     /// One bias weight for each label assignment and none for observations.
     DefaultOnly,
+}
+
+/// What becomes of label pairs that are no neighbours in the training data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UnseenTransitions {
+    /// They are possible, and unlikely only as far as weights say so.
+    #[default]
+    Free,
+    /// They are impossible, in training as in decoding: log Z is the sum over the other sequences.
+    Forbid,
 }
 
 /// The shape of a chain model.
@@ -39,6 +50,8 @@ pub struct StructureOptions {
     pub min_freq: f64,
     /// Observations that occur in fewer instances than this get no weight.
     pub min_instances: usize,
+    /// What becomes of label pairs that are no neighbours in the training data.
+    pub unseen_transitions: UnseenTransitions,
 }
 
 impl Default for StructureOptions {
@@ -52,6 +65,7 @@ impl Default for StructureOptions {
             lower_orders: true,
             min_freq: 0.0,
             min_instances: 0,
+            unseen_transitions: UnseenTransitions::Free,
         }
     }
 }
@@ -81,6 +95,9 @@ pub enum StructureError {
     /// More features than can be numbered.
     #[error(transparent)]
     TooManyFeatures(#[from] TooManyFeatures),
+    /// Unseen transitions cannot be forbidden.
+    #[error(transparent)]
+    Forbidden(#[from] ForbiddenError),
     /// More steps between states than an automaton can hold.
     #[error(transparent)]
     TooManyArcs(#[from] TooManyArcs),
@@ -119,6 +136,11 @@ impl Structure {
             lower_orders: options.lower_orders,
             boundaries: options.boundaries,
         };
+        let allowed = match options.unseen_transitions {
+            UnseenTransitions::Free => None,
+            UnseenTransitions::Forbid if options.order == 0 => return Err(ForbiddenError::Order0.into()),
+            UnseenTransitions::Forbid => Some(Transitions::seen(data)?),
+        };
         let tuples = match options.transitions {
             _ if options.order == 0 => Tuples::from_list(labels, 0, []),
             Strategy::Supported => Tuples::seen(data, lengths, options.min_freq),
@@ -130,6 +152,7 @@ impl Structure {
                 })?
             }
         };
+        let tuples = tuples.only(allowed);
         tuples.check_size()?;
         let owners = if options.min_instances > 1 {
             instance_of_position(data)
@@ -142,7 +165,7 @@ impl Structure {
             owners,
         };
         let unary = select.unary()?;
-        let (pairs, pair) = select.pair()?;
+        let (pairs, pair) = select.pair(tuples.allowed())?;
         Ok(Self::assemble(
             options.clone(),
             labels,
@@ -208,6 +231,11 @@ impl Structure {
     /// The label pairs that have weights with observations, sorted.
     pub fn pairs(&self) -> &[[u32; 2]] {
         &self.pairs
+    }
+
+    /// Which labels may be neighbours; `None` when all may.
+    pub fn allowed_transitions(&self) -> Option<&Transitions> {
+        self.tuples.allowed()
     }
 
     /// Label tuples with a weight.
@@ -281,7 +309,7 @@ impl Selection<'_> {
         self.table(&self.data.unary, labels, self.options.states, visit)
     }
 
-    fn pair(&self) -> Result<(Vec<[u32; 2]>, FeatureTable), TooManyFeatures> {
+    fn pair(&self, allowed: Option<&Transitions>) -> Result<(Vec<[u32; 2]>, FeatureTable), TooManyFeatures> {
         let rows = self.data.observations.len();
         let strategy = self.options.transitions;
         if self.data.pair.is_empty() || self.options.order == 0 || strategy == Strategy::DefaultOnly {
@@ -297,6 +325,9 @@ impl Selection<'_> {
                 seen.insert([tuple[0], tuple[1]]);
             });
             pairs.extend(seen);
+        }
+        if let Some(allowed) = allowed {
+            pairs.retain(|&[from, to]| allowed.allows(from, to));
         }
         let first: std::collections::HashSet<usize> = self
             .data

@@ -8,6 +8,7 @@
 
 use crate::automaton::{Arc, Automaton};
 use crate::structure::StructureOptions;
+use crate::transitions::Transitions;
 use fieldmark_core::{Dataset, Gold};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -23,6 +24,8 @@ pub struct Tuples {
     labels: usize,
     order: usize,
     list: Vec<Box<[u32]>>,
+    /// Which labels may be neighbours, when not all may.
+    allowed: Option<Transitions>,
 }
 
 /// More states and arcs than an automaton can hold.
@@ -74,7 +77,22 @@ impl Tuples {
             labels,
             order,
             list: sorted.into_iter().map(|(_, tuple)| tuple).collect(),
+            allowed: None,
         }
+    }
+
+    /// The same tuples without those that the transitions forbid; paths take allowed transitions only.
+    pub(crate) fn only(mut self, allowed: Option<Transitions>) -> Self {
+        if let Some(allowed) = &allowed {
+            self.list.retain(|tuple| allowed.allow_run(tuple));
+        }
+        self.allowed = allowed;
+        self
+    }
+
+    /// Which labels may be neighbours; `None` when all may.
+    pub fn allowed(&self) -> Option<&Transitions> {
+        self.allowed.as_ref()
     }
 
     /// The tuples that occur in the data at least `least` times.
@@ -211,6 +229,9 @@ impl Tuples {
         let mut arcs: Vec<(Arc, Vec<u32>)> = Vec::new();
         for (from, state) in states.iter().enumerate() {
             for next in 0..boundary {
+                if !self.may_follow(last(state), next) {
+                    continue;
+                }
                 let arc = Arc {
                     from: from as u32,
                     to: successor(state, next),
@@ -231,6 +252,12 @@ impl Tuples {
             starts: starts.collect(),
             end_tuples: states.iter().map(|state| suffixes(state, boundary)).collect(),
         }
+    }
+
+    fn may_follow(&self, from: u32, to: u32) -> bool {
+        self.allowed
+            .as_ref()
+            .is_none_or(|allowed| from as usize >= self.labels || allowed.allows(from, to))
     }
 
     /// Every label, and the beginnings of tuples that must be remembered, with all of their own beginnings.

@@ -3,12 +3,22 @@
 use crate::{ChainModel, Structure};
 use fieldmark_core::Alphabet;
 
+/// Weights to start training from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WarmStart {
+    /// A weight for each feature of the new model.
+    pub weights: Vec<f64>,
+    /// How many of them the old model has too; the others are 0.
+    pub taken: usize,
+}
+
 impl ChainModel {
     /// This model's weights for the features of `structure` over other alphabets: a start for training.
     ///
     /// Labels and observations are matched by name; features that this model does not have get 0.
-    pub fn project(&self, labels: &Alphabet, observations: &Alphabet, structure: &Structure) -> Vec<f64> {
+    pub fn project(&self, labels: &Alphabet, observations: &Alphabet, structure: &Structure) -> WarmStart {
         let mut weights = vec![0.0; structure.weights()];
+        let mut taken = 0;
         let own = self.structure();
         // One more entry: the boundary of the sequence is the id after the last label.
         let mut label_of: Vec<Option<u32>> = labels.iter().map(|name| self.labels().get(name)).collect();
@@ -26,6 +36,7 @@ impl ChainModel {
             {
                 let found = label_of[column as usize].and_then(|label| own.unary().find(own_row, label));
                 if let Some(own_feature) = found {
+                    taken += 1;
                     weights[structure.unary_weights().start + feature] =
                         self.weights()[own.unary_weights().start + own_feature];
                 }
@@ -44,6 +55,7 @@ impl ChainModel {
                         own.pair().find(own_row, column as u32)
                     });
                 if let Some(own_feature) = found {
+                    taken += 1;
                     weights[structure.pair_weights().start + feature] =
                         self.weights()[own.pair_weights().start + own_feature];
                 }
@@ -61,16 +73,19 @@ impl ChainModel {
             .zip(&mut weights[structure.tuple_weights()])
         {
             let mapped: Option<Vec<u32>> = tuple.iter().map(|&label| label_of[label as usize]).collect();
-            *weight = mapped
-                .and_then(|tuple| own_tuples.get(&tuple[..]).copied())
-                .unwrap_or(0.0);
+            if let Some(own) = mapped.and_then(|tuple| own_tuples.get(&tuple[..]).copied()) {
+                taken += 1;
+                *weight = own;
+            }
         }
         let biases = &self.weights()[own.bias_weights()];
         for (label, weight) in weights[structure.bias_weights()].iter_mut().enumerate() {
-            let bias = label_of[label].and_then(|label| biases.get(label as usize));
-            *weight = bias.copied().unwrap_or(0.0);
+            if let Some(&bias) = label_of[label].and_then(|label| biases.get(label as usize)) {
+                taken += 1;
+                *weight = bias;
+            }
         }
-        weights
+        WarmStart { weights, taken }
     }
 }
 
@@ -105,10 +120,12 @@ mod tests {
         let structure = Structure::build(&old, &options).unwrap();
         let weights: Vec<f64> = (1..=structure.weights()).map(|i| i as f64).collect();
         let model = ChainModel::new(old.labels.clone(), &old.observations, &structure, &weights);
-        assert_eq!(model.project(&old.labels, &old.observations, &structure), weights);
+        let same = model.project(&old.labels, &old.observations, &structure);
+        assert_eq!((same.taken, &same.weights), (weights.len(), &weights));
 
         let other = Structure::build(&new, &options).unwrap();
-        let projected = model.project(&new.labels, &new.observations, &other);
+        let start = model.project(&new.labels, &new.observations, &other);
+        let projected = start.weights;
         let id = |data: &Dataset, name: &str| data.observations.get(name).unwrap();
         let label = |data: &Dataset, name: &str| data.labels.get(name).unwrap();
         let a = structure.unary().find(id(&old, "a"), label(&old, "X")).unwrap();
@@ -120,5 +137,6 @@ mod tests {
         // Tuples over X, Y and the boundary exist in both.
         assert_eq!(kept(&projected[other.tuple_weights()]), structure.tuples().len());
         assert_eq!(kept(&projected[other.bias_weights()]), 2);
+        assert_eq!(start.taken, kept(&projected));
     }
 }

@@ -2,6 +2,7 @@
 
 use super::ChainModel;
 use super::text::{OPTIONS, escape, option};
+use crate::transitions::Transitions;
 use std::io::{self, BufWriter, Write};
 use std::{error, fmt};
 
@@ -21,6 +22,7 @@ impl ChainModel {
     /// | option, value | one for each option |
     /// | `label` name | one for each label |
     /// | `bias` label, weight | none, or one for each label |
+    /// | `allow` two labels | where unseen transitions are forbidden: the labels that may be neighbours, in their order |
     /// | `tuple` two to four labels, weight | by length, then in the order of labels; `\start` and `\end` are the ends of the sequence |
     /// | `pair` two labels | the label pairs that may have weights with observations, in the order of labels |
     /// | `state` observation, label, weight | the weights of one observation in the order of labels |
@@ -45,6 +47,12 @@ impl ChainModel {
         }
         for (label, weight) in labels.iter().zip(&self.weights[structure.bias_weights()]) {
             writeln!(out, "bias\t{label}\t{weight:?}")?;
+        }
+        for [from, to] in structure
+            .allowed_transitions()
+            .map_or(&[][..], Transitions::pairs)
+        {
+            writeln!(out, "allow\t{}\t{}", labels[*from as usize], labels[*to as usize])?;
         }
         for (tuple, weight) in structure
             .tuples()

@@ -73,6 +73,7 @@ boundaries\tyes
 lower-orders\tyes
 min-freq\t0.0
 min-instances\t0
+unseen-transitions\tfree
 label\tA
 label\tB\\tC
 bias\tA\t0.5
@@ -115,35 +116,47 @@ fn each_mistake_is_told_with_its_line() {
         ),
         ("order\t1", "order\t9", 2, "0, 1, 2 or 3"),
         ("states\tsupported", "states supported", 3, "`states`, a tab"),
-        ("label\tB\\tC\n", "label\tA\n", 11, "not been named"),
-        ("label\tB\\tC\n", "label\tB\\x\n", 11, "escapes"),
-        ("bias\tA\t0.5\n", "", 12, "in the order of labels"),
-        ("bias\tB\\tC\t-0.0\n", "", 13, "`bias` of the label \"B\\tC\""),
-        ("label-bias\tyes", "label-bias\tno", 12, "no bias"),
-        ("1.5", "inf", 14, "finite"),
-        ("1.5", "1,5", 14, "finite"),
+        ("label\tB\\tC\n", "label\tA\n", 12, "not been named"),
+        ("label\tB\\tC\n", "label\tB\\x\n", 12, "escapes"),
+        ("bias\tA\t0.5\n", "", 13, "in the order of labels"),
+        ("bias\tB\\tC\t-0.0\n", "", 14, "`bias` of the label \"B\\tC\""),
+        ("label-bias\tyes", "label-bias\tno", 13, "no bias"),
+        ("1.5", "inf", 15, "finite"),
+        ("1.5", "1,5", 15, "finite"),
         (
             "tuple\tA\tB\\tC",
             "tuple\tA\tB",
-            14,
+            15,
             "a label of the model in place of \"B\"",
         ),
-        ("tuple\tA\t\\end", "tuple\tA\t\\start", 15, "escapes"),
-        ("tuple\tA\tB\\tC", "tuple\tA\tA\tB\\tC", 14, "order and options"),
-        ("boundaries\tyes", "boundaries\tno", 15, "order and options"),
-        ("tuple\t\\start\tA", "tuple\tA\tA", 16, "each tuple once"),
-        ("pair\tA\tA\n", "pair\tB\\tC\tA\n", 18, "each pair once"),
-        ("state\tx\tB\\tC", "state\tx\tA", 20, "each label once"),
-        ("step\tx\tA\tA", "step\tx\tB\\tC\tA", 21, "line `pair`"),
-        ("observation\ty", "observation\tx", 22, "without weights"),
-        ("step\tz\tA", "step\tx\tA", 23, "next to each other"),
-        ("step\tz\tA", "step\ty\tA", 23, "next to each other"),
-        ("unknown\ty", "unknown\tq", 24, "an observation of the model"),
-        ("unknown\ty", "label\tq", 24, "further up"),
-        ("unknown\ty", "colour\tq", 24, "separated by tabs"),
-        ("end\n", "", 25, "cut off"),
-        ("end\n", "end", 25, "cut off"),
-        ("end\n", "end\nend\n", 26, "nothing after"),
+        ("tuple\tA\t\\end", "tuple\tA\t\\start", 16, "escapes"),
+        ("tuple\tA\tB\\tC", "tuple\tA\tA\tB\\tC", 15, "order and options"),
+        ("boundaries\tyes", "boundaries\tno", 16, "order and options"),
+        ("tuple\t\\start\tA", "tuple\tA\tA", 17, "each tuple once"),
+        ("pair\tA\tA\n", "pair\tB\\tC\tA\n", 19, "each pair once"),
+        ("state\tx\tB\\tC", "state\tx\tA", 21, "each label once"),
+        ("step\tx\tA\tA", "step\tx\tB\\tC\tA", 22, "line `pair`"),
+        ("observation\ty", "observation\tx", 23, "without weights"),
+        ("step\tz\tA", "step\tx\tA", 24, "next to each other"),
+        ("step\tz\tA", "step\ty\tA", 24, "next to each other"),
+        ("unknown\ty", "unknown\tq", 25, "an observation of the model"),
+        ("unknown\ty", "label\tq", 25, "further up"),
+        ("unknown\ty", "colour\tq", 25, "separated by tabs"),
+        ("end\n", "", 26, "cut off"),
+        ("end\n", "end", 26, "cut off"),
+        ("end\n", "end\nend\n", 27, "nothing after"),
+        (
+            "unseen-transitions\tfree",
+            "unseen-transitions\tno",
+            10,
+            "`free` or `forbid`",
+        ),
+        (
+            "tuple\tA\tB\\tC",
+            "allow\tA\tA\ntuple\tA\tB\\tC",
+            15,
+            "no line `allow`",
+        ),
     ];
     for (from, to, line, expected) in cases {
         assert!(GOOD.contains(from), "{from}");
@@ -160,7 +173,70 @@ fn each_mistake_is_told_with_its_line() {
     bytes[x] = 0xff;
     let error = ChainModel::from_dump(&bytes[..]).map(|_| ()).unwrap_err();
     assert!(
-        error.line() == 19 && error.to_string().contains("UTF-8"),
+        error.line() == 20 && error.to_string().contains("UTF-8"),
         "{error}"
     );
+}
+
+const RESTRICTED: &str = "\
+fieldmark-chain\t1
+order\t2
+states\tsupported
+transitions\tsupported
+label-bias\tno
+boundaries\tno
+lower-orders\tyes
+min-freq\t0.0
+min-instances\t0
+unseen-transitions\tforbid
+label\tA
+label\tB
+allow\tA\tA
+allow\tA\tB
+allow\tB\tA
+tuple\tA\tB\t1.5
+tuple\tA\tB\tA\t0.5
+end
+";
+
+#[test]
+fn allowed_transitions_are_part_of_the_text() {
+    let model = ChainModel::from_dump(RESTRICTED.as_bytes()).unwrap();
+    let allowed = model.structure().allowed_transitions().unwrap();
+    assert_eq!(allowed.pairs(), [[0, 0], [0, 1], [1, 0]]);
+    assert_eq!(dump(&model), RESTRICTED);
+    let cases = [
+        ("order\t2", "order\t0", 10, "`free` in a model of order 0"),
+        ("allow\tA\tB\n", "allow\tA\tA\n", 14, "each pair once"),
+        ("allow\tA\tB\n", "", 15, "transitions that were allowed"),
+        (
+            "tuple\tA\tB\t1.5",
+            "tuple\tB\tB\t1.5",
+            16,
+            "transitions that were allowed",
+        ),
+        ("allow\tA\tA\nallow\tA\tB\n", "", 14, "sequences of any length"),
+        (
+            "tuple\tA\tB\tA\t0.5\n",
+            "tuple\tA\tB\tA\t0.5\nallow\tB\tB\n",
+            18,
+            "further up",
+        ),
+    ];
+    for (from, to, line, expected) in cases {
+        assert!(RESTRICTED.contains(from), "{from}");
+        let text = RESTRICTED.replacen(from, to, 1);
+        let error = ChainModel::from_dump(text.as_bytes()).map(|_| ()).unwrap_err();
+        let message = error.to_string();
+        assert!(
+            error.line() == line && message.contains(expected),
+            "{from:?} → {to:?}: {message}"
+        );
+    }
+    let without = RESTRICTED
+        .lines()
+        .filter(|line| !line.starts_with("allow") && !line.starts_with("tuple"));
+    let without: String = without.map(|line| format!("{line}\n")).collect();
+    let error = ChainModel::from_dump(without.as_bytes()).map(|_| ()).unwrap_err();
+    assert!(error.to_string().contains("sequences of any length"), "{error}");
 }

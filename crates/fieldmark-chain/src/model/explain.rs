@@ -32,8 +32,8 @@ pub struct Decision {
     pub probability: f64,
     /// The most probable other label; none if no other label is possible.
     pub runner_up: Option<Alternative>,
-    /// By how much the best sequence scores better than the one with the runner-up at this position: the sum
-    /// of all contributions.
+    /// By how much the weights of the best sequence exceed those of the one with the runner-up at this
+    /// position: the sum of all contributions.
     pub margin: f64,
     /// What speaks most for the label or, if negative, for the runner-up; strongest first.
     pub contributions: Vec<Contribution>,

@@ -6,6 +6,7 @@
 //! | `chain.labels` | text: one label per line, with `\t`, `\n`, `\r` and `\\` for what would break it |
 //! | `chain.observations.*` | [`Names`] |
 //! | `chain.unknown` | u32: the observation that stands for unknown names, or nothing |
+//! | `chain.transitions` | u32, two each: the labels that may be neighbours; only where unseen transitions are forbidden |
 //! | `chain.unary.offsets`, `.columns` | u32: observation × label, see [`FeatureTable`] |
 //! | `chain.pairs` | u32, two each: the label pairs that are columns of the next table |
 //! | `chain.pair.offsets`, `.columns` | u32: observation × label pair |
@@ -19,7 +20,8 @@
 use super::ChainModel;
 use super::text::{OPTIONS, escape, option, set_option, unescape};
 use crate::features::FeatureTable;
-use crate::structure::{Structure, StructureOptions};
+use crate::structure::{Structure, StructureOptions, UnseenTransitions};
+use crate::transitions::Transitions;
 use crate::tuples::Tuples;
 use fieldmark_core::container::{Container, ContainerError, ContainerWriter, Shared};
 use fieldmark_core::{Alphabet, Names};
@@ -27,6 +29,7 @@ use std::sync::Arc;
 
 const VERSION_LINE: &str = "chain\t1";
 const OBSERVATIONS: &str = "chain.observations";
+const TRANSITIONS: &str = "chain.transitions";
 
 impl ChainModel {
     /// Adds the model to a container as sections that begin with `chain.`.
@@ -36,6 +39,9 @@ impl ChainModel {
         writer.add_str("chain.labels", labels_text(&self.labels));
         self.observations.write(OBSERVATIONS, writer);
         writer.add_u32s("chain.unknown", Vec::from_iter(self.unknown));
+        if let Some(allowed) = structure.allowed_transitions() {
+            writer.add_u32s(TRANSITIONS, allowed.pairs().as_flattened());
+        }
         write_table("chain.unary", structure.unary(), writer);
         writer.add_u32s("chain.pairs", structure.pairs().as_flattened());
         write_table("chain.pair", structure.pair(), writer);
@@ -58,7 +64,8 @@ impl ChainModel {
         let unary = read_table("chain.unary", container, observations.len(), labels.len())?;
         let pairs = read_pairs(container, &options, labels.len())?;
         let pair = read_table("chain.pair", container, observations.len(), pairs.len())?;
-        let tuples = read_tuples(container, &options, labels.len())?;
+        let allowed = read_transitions(container, &options, labels.len())?;
+        let tuples = read_tuples(container, &options, labels.len())?.only(allowed);
         let structure = Structure::assemble(options, labels.len(), unary, pairs, pair, tuples);
         let weights = read_weights(container, structure.weights())?;
         Ok(Self::assemble(labels, observations, unknown, structure, weights))
@@ -198,6 +205,34 @@ fn read_pairs(
         return wrong("pairs out of order".to_owned(), "distinct sorted pairs");
     }
     Ok(pairs.to_vec())
+}
+
+fn read_transitions(
+    container: &Container,
+    options: &StructureOptions,
+    labels: usize,
+) -> Result<Option<Transitions>, ContainerError> {
+    if options.unseen_transitions == UnseenTransitions::Free {
+        return Ok(None);
+    }
+    let wrong = |found: String, expected: &str| Err(container.wrong_section(TRANSITIONS, found, expected));
+    if options.order == 0 {
+        return wrong(
+            "order 0".to_owned(),
+            "an order with transitions that can be forbidden",
+        );
+    }
+    let numbers = container.u32s(TRANSITIONS)?;
+    let (pairs, []) = numbers.as_chunks() else {
+        return wrong(format!("{} numbers", numbers.len()), "two labels for each pair");
+    };
+    match Transitions::from_pairs(labels, pairs.to_vec()) {
+        None => wrong(
+            format!("{} pairs that do not fit together", pairs.len()),
+            "distinct sorted pairs that allow sequences of any length",
+        ),
+        allowed => Ok(allowed),
+    }
 }
 
 /// The lengths of tuples that have a section of their own.

@@ -29,6 +29,8 @@ pub struct Sizes {
     pub states: &'static str,
     /// Which label tuples have weights: `all`, `supported` or `default-only`.
     pub transitions: &'static str,
+    /// Pairs of labels that may be neighbours, when the others are forbidden.
+    pub allowed_transitions: Option<usize>,
     /// Number of labels.
     pub labels: usize,
     /// Number of observations.
@@ -143,6 +145,9 @@ impl ChainModel {
             order: structure.options().order,
             states: strategy_name(structure.options().states),
             transitions: strategy_name(structure.options().transitions),
+            allowed_transitions: structure
+                .allowed_transitions()
+                .map(|allowed| allowed.pairs().len()),
             labels: structure.labels(),
             observations: self.observations.len(),
             state_weights: structure.unary_weights().len(),
@@ -371,6 +376,13 @@ impl fmt::Display for Sizes {
             "Chain model of order {}, states {}, transitions {}",
             self.order, self.states, self.transitions
         )?;
+        if let Some(allowed) = self.allowed_transitions {
+            writeln!(
+                f,
+                "  {allowed} of {} transitions between labels are allowed",
+                self.labels * self.labels
+            )?;
+        }
         let lines = [
             ("labels", self.labels),
             ("observations", self.observations),

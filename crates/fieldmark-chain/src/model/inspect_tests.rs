@@ -74,7 +74,8 @@ fn check_transitions(model: &ChainModel, transitions: &Transitions) {
 fn more_features_than_are_kept_at_a_time_are_cut_right() {
     let mut text =
         "fieldmark-chain\t1\norder\t0\nstates\tsupported\ntransitions\tsupported\nlabel-bias\tno\n\
-        boundaries\tno\nlower-orders\tyes\nmin-freq\t0.0\nmin-instances\t0\nlabel\tA\n"
+        boundaries\tno\nlower-orders\tyes\nmin-freq\t0.0\nmin-instances\t0\n\
+        unseen-transitions\tfree\nlabel\tA\n"
             .to_owned();
     for id in 0..1000 {
         let weight = f64::from((id * 7919 + 13) % 1000 - 500);
@@ -97,7 +98,8 @@ fn more_features_than_are_kept_at_a_time_are_cut_right() {
 #[test]
 fn a_person_can_read_it() {
     let text = "fieldmark-chain\t1\norder\t1\nstates\tsupported\ntransitions\tall\nlabel-bias\tyes\n\
-        boundaries\tyes\nlower-orders\tyes\nmin-freq\t0.0\nmin-instances\t0\nlabel\tO\nlabel\tDRUG\n\
+        boundaries\tyes\nlower-orders\tyes\nmin-freq\t0.0\nmin-instances\t0\n\
+        unseen-transitions\tfree\nlabel\tO\nlabel\tDRUG\n\
         bias\tO\t0.25\nbias\tDRUG\t-0.25\ntuple\tO\tDRUG\t0.5\ntuple\tDRUG\tDRUG\t-1.0\n\
         tuple\t\\start\tO\t0.75\npair\tO\tDRUG\nstate\tw=aspirin\tO\t-1.5\nstate\tw=aspirin\tDRUG\t2.0\n\
         state\tw=took\tO\t1.5\nstep\tafter verb\tO\tDRUG\t0.125\nend\n";

@@ -4,7 +4,8 @@ use super::ChainModel;
 use super::dump::{DumpError, END, FIRST, Inner, START, Wrong};
 use super::text::{OPTIONS, set_option, unescape};
 use crate::features::{FeatureTable, TooManyFeatures};
-use crate::structure::{Strategy, Structure, StructureOptions};
+use crate::structure::{Strategy, Structure, StructureOptions, UnseenTransitions};
+use crate::transitions::Transitions;
 use crate::tuples::Tuples;
 use fieldmark_core::{Alphabet, Names};
 use std::borrow::Cow;
@@ -22,7 +23,6 @@ impl ChainModel {
         while lines.advance()? {
             let line = lines.current()?;
             if line == "end" {
-                loader.finish_labels().map_err(|wrong| lines.wrong(wrong))?;
                 let model = loader.finish().map_err(|wrong| lines.wrong(wrong))?;
                 return if lines.advance()? {
                     Err(lines.wrong(Wrong::expected("nothing after `end`")))
@@ -95,6 +95,9 @@ impl<R: BufRead> Lines<R> {
                 .and_then(|value| set_option(&mut options, key, value));
             set.map_err(|expected| self.wrong(Wrong::expected(format!("`{key}`, a tab and {expected}"))))?;
         }
+        if options.order == 0 && options.unseen_transitions == UnseenTransitions::Forbid {
+            return Err(self.wrong(Wrong::expected("`free` in a model of order 0")));
+        }
         Ok(options)
     }
 }
@@ -104,6 +107,7 @@ impl<R: BufRead> Lines<R> {
 enum Part {
     Labels,
     Biases,
+    Transitions,
     Tuples,
     Pairs,
     Observations,
@@ -116,6 +120,9 @@ struct Loader {
     part: Part,
     labels: Alphabet,
     biases: Vec<f64>,
+    transitions: Vec<[u32; 2]>,
+    /// What they allow, once all are read; `None` when everything is allowed.
+    allowed: Option<Transitions>,
     tuples: Vec<Box<[u32]>>,
     tuple_weights: Vec<f64>,
     pairs: Vec<[u32; 2]>,
@@ -169,6 +176,8 @@ impl Loader {
             part: Part::Labels,
             labels: Alphabet::new(),
             biases: Vec::new(),
+            transitions: Vec::new(),
+            allowed: None,
             tuples: Vec::new(),
             tuple_weights: Vec::new(),
             pairs: Vec::new(),
@@ -187,6 +196,9 @@ impl Loader {
         match (kind, &fields[..]) {
             ("label", [name]) => self.enter(Part::Labels).and_then(|()| self.label(name)),
             ("bias", [label, weight]) => self.enter(Part::Biases).and_then(|()| self.bias(label, weight)),
+            ("allow", [from, to]) => self
+                .enter(Part::Transitions)
+                .and_then(|()| self.transition(from, to)),
             ("tuple", [labels @ .., weight]) if labels.len() >= 2 => {
                 self.enter(Part::Tuples).and_then(|()| self.tuple(labels, weight))
             }
@@ -202,8 +214,8 @@ impl Loader {
                 .and_then(|()| self.lone_observation(name)),
             ("unknown", [name]) => self.enter(Part::Unknown).and_then(|()| self.unknown(name)),
             _ => Err(Wrong::expected(
-                "`label`, `bias`, `tuple`, `pair`, `state`, `step`, `observation`, `unknown` or `end` with its \
-                 fields, separated by tabs",
+                "`label`, `bias`, `allow`, `tuple`, `pair`, `state`, `step`, `observation`, `unknown` or `end` with \
+                 its fields, separated by tabs",
             )),
         }
     }
@@ -211,7 +223,7 @@ impl Loader {
     fn enter(&mut self, part: Part) -> Result<(), Wrong> {
         if part < self.part {
             return Err(Wrong::expected(
-                "this line further up: labels, biases, tuples, pairs, observations, in this order",
+                "this line further up: labels, biases, transitions, tuples, pairs, observations, in this order",
             ));
         }
         if self.part == Part::Labels && part > Part::Labels {
@@ -219,6 +231,9 @@ impl Loader {
         }
         if part > Part::Biases && self.part <= Part::Biases {
             self.finish_biases()?;
+        }
+        if part > Part::Transitions && self.part <= Part::Transitions {
+            self.finish_transitions()?;
         }
         self.part = part;
         Ok(())
@@ -239,6 +254,20 @@ impl Loader {
         match self.labels.iter().nth(self.biases.len()) {
             Some(label) if missing => Err(Wrong::expected(format!("`bias` of the label {label:?}"))),
             _ => Ok(()),
+        }
+    }
+
+    fn finish_transitions(&mut self) -> Result<(), Wrong> {
+        if self.options.unseen_transitions == UnseenTransitions::Free {
+            return Ok(());
+        }
+        let pairs = std::mem::take(&mut self.transitions);
+        self.allowed = Transitions::from_pairs(self.labels.len(), pairs);
+        match self.allowed {
+            Some(_) => Ok(()),
+            None => Err(Wrong::expected(
+                "lines `allow` before this one that allow sequences of any length",
+            )),
         }
     }
 
@@ -266,6 +295,18 @@ impl Loader {
         Ok(())
     }
 
+    fn transition(&mut self, from: &str, to: &str) -> Result<(), Wrong> {
+        if self.options.unseen_transitions == UnseenTransitions::Free {
+            return Err(Wrong::expected("no line `allow`, as the options say"));
+        }
+        let pair = [self.find_label(from)?, self.find_label(to)?];
+        if self.transitions.last().is_some_and(|&before| before >= pair) {
+            return Err(Wrong::expected("each pair once, in the order of labels"));
+        }
+        self.transitions.push(pair);
+        Ok(())
+    }
+
     fn tuple(&mut self, labels: &[&str], weight: &str) -> Result<(), Wrong> {
         let boundary = self.labels.len() as u32;
         let last = labels.len() - 1;
@@ -279,6 +320,13 @@ impl Loader {
         }
         if !Tuples::may_hold(&tuple, self.labels.len(), &self.options) {
             return Err(Wrong::expected("a tuple that order and options permit"));
+        }
+        if self
+            .allowed
+            .as_ref()
+            .is_some_and(|allowed| !allowed.allow_run(&tuple))
+        {
+            return Err(Wrong::expected("a tuple of transitions that were allowed"));
         }
         let rising = |before: &[u32]| (before.len(), before) < (tuple.len(), &tuple[..]);
         if !self.tuples.last().is_none_or(|before| rising(before)) {
@@ -370,12 +418,13 @@ impl Loader {
         label.ok_or_else(|| Wrong::expected(format!("a label of the model in place of {name:?}")))
     }
 
-    fn finish(self) -> Result<ChainModel, Wrong> {
-        self.finish_biases()?;
+    fn finish(mut self) -> Result<ChainModel, Wrong> {
+        // What the lines of later parts would have finished.
+        self.enter(Part::Unknown)?;
         let labels = self.labels.len();
         let (unary, mut weights) = self.unary.finish(labels)?;
         let (pair, pair_weights) = self.pair.finish(self.pairs.len())?;
-        let tuples = Tuples::from_list(labels, self.options.order, self.tuples);
+        let tuples = Tuples::from_list(labels, self.options.order, self.tuples).only(self.allowed);
         tuples
             .check_size()
             .map_err(|error| Wrong::Limit(error.to_string()))?;

@@ -214,7 +214,8 @@ impl Pruned {
             .filter(|(_, weight)| **weight != 0.0);
         kept.extend(list.clone().map(|(_, weight)| weight));
         let list = list.map(|(tuple, _)| tuple.into());
-        let tuples = Tuples::from_list(structure.labels(), structure.options().order, list);
+        let tuples = Tuples::from_list(structure.labels(), structure.options().order, list)
+            .only(structure.allowed_transitions().cloned());
         kept.extend_from_slice(&weights[structure.bias_weights()]);
         Self {
             rows,

@@ -1,7 +1,7 @@
 //! Small random models and data for the tests of this module.
 
 use super::ChainModel;
-use crate::structure::{Strategy, Structure, StructureOptions};
+use crate::structure::{Strategy, Structure, StructureError, StructureOptions, UnseenTransitions};
 use fieldmark_core::container::{Container, ContainerError, ContainerWriter};
 use fieldmark_core::random::SplitMix64;
 use fieldmark_core::{Dataset, DatasetBuilder, Gold, Names};
@@ -109,11 +109,25 @@ fn options(random: &mut Random) -> StructureOptions {
         lower_orders: random.flag(),
         min_freq: [0.0, 0.1, 1.0][random.below(3)],
         min_instances: random.below(2),
+        unseen_transitions: [UnseenTransitions::Free, UnseenTransitions::Forbid][random.below(2)],
+    }
+}
+
+/// A structure for the data; unseen transitions stay free where they cannot be forbidden.
+fn structure(data: &Dataset, random: &mut Random) -> Structure {
+    let options = options(random);
+    let free = StructureOptions {
+        unseen_transitions: UnseenTransitions::Free,
+        ..options.clone()
+    };
+    match Structure::build(data, &options) {
+        Err(StructureError::Forbidden(_)) => Structure::build(data, &free).unwrap(),
+        built => built.unwrap(),
     }
 }
 
 fn model_with(data: &Dataset, random: &mut Random, weight: fn(&mut Random) -> f64) -> ChainModel {
-    let structure = Structure::build(data, &options(random)).unwrap();
+    let structure = structure(data, random);
     let weights: Vec<f64> = (0..structure.weights()).map(|_| weight(random)).collect();
     if random.below(4) == 0 {
         return ChainModel::new(data.labels.clone(), &data.observations, &structure, &weights);
@@ -132,7 +146,7 @@ pub(crate) fn model(random: &mut Random) -> ChainModel {
 /// A model with weights of moderate size and all of its features, and data that it can tag.
 pub(crate) fn model_and_data(random: &mut Random) -> (ChainModel, Dataset) {
     let data = data(random);
-    let structure = Structure::build(&data, &options(random)).unwrap();
+    let structure = structure(&data, random);
     let weights: Vec<f64> = (0..structure.weights()).map(|_| random.moderate()).collect();
     let names = Names::new(data.observations.iter());
     let model = ChainModel::assemble(data.labels.clone(), names, None, structure, weights.into());

@@ -1,6 +1,6 @@
 //! What a model file and a text dump write alike: names on one line, and options as `key ⇥ value`.
 
-use crate::structure::{Strategy, StructureOptions};
+use crate::structure::{Strategy, StructureOptions, UnseenTransitions};
 use std::borrow::Cow;
 
 /// A name without tabs and line ends, for one field of a line.
@@ -47,7 +47,7 @@ pub(super) fn unescape(field: &str) -> Option<Cow<'_, str>> {
 }
 
 /// The names of options, in the order in which they are written.
-pub(super) const OPTIONS: [&str; 8] = [
+pub(super) const OPTIONS: [&str; 9] = [
     "order",
     "states",
     "transitions",
@@ -56,6 +56,7 @@ pub(super) const OPTIONS: [&str; 8] = [
     "lower-orders",
     "min-freq",
     "min-instances",
+    "unseen-transitions",
 ];
 
 /// The value of an option.
@@ -69,6 +70,7 @@ pub(super) fn option(options: &StructureOptions, key: &str) -> String {
         "lower-orders" => yes_or_no(options.lower_orders).to_owned(),
         "min-freq" => format!("{:?}", options.min_freq),
         "min-instances" => options.min_instances.to_string(),
+        "unseen-transitions" => unseen_name(options.unseen_transitions).to_owned(),
         _ => String::new(),
     }
 }
@@ -80,11 +82,15 @@ pub(super) fn set_option(options: &mut StructureOptions, key: &str, value: &str)
         "states" | "transitions" => "`all`, `supported` or `default-only`",
         "min-freq" => "a number",
         "min-instances" => "a count",
+        "unseen-transitions" => "`free` or `forbid`",
         _ => "`yes` or `no`",
     };
     let strategy = [Strategy::All, Strategy::Supported, Strategy::DefaultOnly]
         .into_iter()
         .find(|&strategy| strategy_name(strategy) == value);
+    let unseen = [UnseenTransitions::Free, UnseenTransitions::Forbid]
+        .into_iter()
+        .find(|&unseen| unseen_name(unseen) == value);
     let flag = [true, false].into_iter().find(|&flag| yes_or_no(flag) == value);
     match key {
         "order" => {
@@ -98,6 +104,7 @@ pub(super) fn set_option(options: &mut StructureOptions, key: &str, value: &str)
         "lower-orders" => options.lower_orders = flag.ok_or(expected)?,
         "min-freq" => options.min_freq = value.parse().map_err(|_| expected)?,
         "min-instances" => options.min_instances = value.parse().map_err(|_| expected)?,
+        "unseen-transitions" => options.unseen_transitions = unseen.ok_or(expected)?,
         _ => return Err("the name of an option"),
     }
     // One value has one spelling, so that what is read is written again as it was.
@@ -113,6 +120,13 @@ pub(super) fn strategy_name(strategy: Strategy) -> &'static str {
         Strategy::All => "all",
         Strategy::Supported => "supported",
         Strategy::DefaultOnly => "default-only",
+    }
+}
+
+fn unseen_name(unseen: UnseenTransitions) -> &'static str {
+    match unseen {
+        UnseenTransitions::Free => "free",
+        UnseenTransitions::Forbid => "forbid",
     }
 }
 
@@ -152,6 +166,7 @@ mod tests {
             lower_orders: false,
             min_freq: 0.1,
             min_instances: 7,
+            unseen_transitions: UnseenTransitions::Forbid,
         };
         let mut read = StructureOptions::default();
         for key in OPTIONS {
@@ -167,6 +182,7 @@ mod tests {
             ("min-freq", "0"),
             ("min-freq", "x"),
             ("min-instances", "-1"),
+            ("unseen-transitions", "no"),
             ("colour", "red"),
         ];
         for (key, value) in wrong {

@@ -1,6 +1,6 @@
 //! Random small data sets, structures and weights.
 
-use fieldmark_chain::{Strategy, Structure, StructureOptions};
+use fieldmark_chain::{Strategy, Structure, StructureError, StructureOptions, UnseenTransitions};
 use fieldmark_core::random::SplitMix64;
 use fieldmark_core::{Dataset, DatasetBuilder, Gold};
 
@@ -13,6 +13,11 @@ impl Rng {
 
     pub fn next(&mut self) -> u64 {
         self.0.bits()
+    }
+
+    /// Other numbers, which leave the next ones of this generator as they are.
+    fn fork(&self) -> Self {
+        Self(SplitMix64(!self.0.0))
     }
 
     pub fn below(&mut self, end: usize) -> usize {
@@ -63,6 +68,11 @@ impl Case {
             boundaries: rng.coin(),
             lower_orders: rng.coin(),
             min_freq: if rng.below(4) == 0 { 1.5 } else { 0.0 },
+            unseen_transitions: if rng.fork().below(3) == 0 {
+                UnseenTransitions::Forbid
+            } else {
+                UnseenTransitions::Free
+            },
             ..StructureOptions::default()
         }
     }
@@ -78,7 +88,15 @@ impl Case {
         if labels.pow(options.order as u32 + 1) > 3000 {
             options.transitions = Strategy::Supported;
         }
-        let structure = Structure::build(&data, &options).expect("a structure");
+        let structure = match Structure::build(&data, &options) {
+            // Not all data show enough transitions to forbid the others.
+            Err(StructureError::Forbidden(_)) => {
+                options.unseen_transitions = UnseenTransitions::Free;
+                Structure::build(&data, &options)
+            }
+            built => built,
+        };
+        let structure = structure.expect("a structure");
         let weights = (0..structure.weights()).map(|_| rng.weight(size)).collect();
         Self {
             data,

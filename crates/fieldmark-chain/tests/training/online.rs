@@ -1,7 +1,7 @@
 //! Online trainers, against plain versions of the same algorithms.
 
 use crate::cases::{Case, Rng};
-use crate::reference::{features, instance_loss, is_allowed, score, sequences};
+use crate::reference::{features, instance_loss, is_allowed, is_possible, score, sequences};
 use fieldmark_chain::train::online::{
     Arow, ArowOptions, AveragedPerceptron, OnlineTrainer, PaType, PassiveAggressive,
     PassiveAggressiveOptions, PerceptronOptions, Sgd, SgdOptions,
@@ -63,7 +63,7 @@ struct Mistake {
 fn mistake(structure: &Structure, instance: Instance<'_>, weights: &[f64]) -> Option<Mistake> {
     let best = |admit: &dyn Fn(&[u32]) -> bool| {
         sequences(structure.labels(), instance.len())
-            .filter(|labels| admit(labels))
+            .filter(|labels| is_possible(structure, labels) && admit(labels))
             .map(|labels| (score(weights, &features(structure, instance, &labels)), labels))
             .max_by(|a, b| a.0.total_cmp(&b.0))
             .unwrap()

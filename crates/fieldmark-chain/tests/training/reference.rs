@@ -64,6 +64,13 @@ pub fn score(weights: &[f64], features: &[(usize, f64)]) -> f64 {
         .sum()
 }
 
+/// Whether the model has the sequence at all.
+pub fn is_possible(structure: &Structure, labels: &[u32]) -> bool {
+    structure
+        .allowed_transitions()
+        .is_none_or(|allowed| labels.windows(2).all(|pair| allowed.allows(pair[0], pair[1])))
+}
+
 pub fn is_allowed(instance: Instance<'_>, labels: &[u32]) -> bool {
     labels
         .iter()
@@ -79,6 +86,7 @@ pub fn instance_loss(
     gradient: &mut [f64],
 ) -> f64 {
     let all: Vec<_> = sequences(structure.labels(), instance.len())
+        .filter(|sequence| is_possible(structure, sequence))
         .map(|sequence| {
             let found = features(structure, instance, &sequence);
             let score = score(weights, &found);

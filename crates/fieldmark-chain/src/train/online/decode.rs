@@ -172,8 +172,11 @@ impl Scored<'_> {
                 state = self.structure().unrolled().starts[label as usize].0;
             } else {
                 let arc = self.field.arc(state, label);
+                let Some(step) = self.structure().automaton().arcs().get(arc) else {
+                    return f64::NEG_INFINITY;
+                };
                 sum += self.step(t, arc);
-                state = self.structure().automaton().arcs()[arc].to;
+                state = step.to;
             }
         }
         sum + self.steps.end[state as usize]
@@ -182,7 +185,7 @@ impl Scored<'_> {
     /// The best label sequence (Viterbi 1967); among equals the smallest label goes first.
     ///
     /// Scores of what follows are computed from the end, so that the path can be followed from the start without
-    /// pointers. Every state has an arc to every label, so a sequence is found even among −∞.
+    /// pointers. Where all scores are −∞ the first label that may follow is taken.
     fn viterbi(&self, tables: &mut Tables, labels: &mut Vec<u32>) {
         let automaton = self.structure().automaton();
         let states = automaton.states();
@@ -227,22 +230,27 @@ impl Scored<'_> {
         labels.clear();
         let mut state = 0;
         for t in 0..length {
-            let mut best = (f64::NEG_INFINITY, 0, 0);
+            let mut best = None;
             for label in 0..self.structure().labels() as u32 {
                 let (to, step) = if t == 0 {
                     let to = self.structure().unrolled().starts[label as usize].0;
                     (to, self.steps.start[label as usize])
                 } else {
                     let arc = self.field.arc(state, label);
-                    (automaton.arcs()[arc].to, self.step(t, arc))
+                    let Some(step) = automaton.arcs().get(arc) else {
+                        continue;
+                    };
+                    (step.to, self.step(t, arc))
                 };
                 let score = step + (self.row(t)[label as usize] + rest[t * states + to as usize]);
-                if score > best.0 || label == 0 {
-                    best = (score, label, to);
+                if best.is_none_or(|(best, _, _)| score > best) {
+                    best = Some((score, label, to));
                 }
             }
-            labels.push(best.1);
-            state = best.2;
+            // Only scores that are no numbers lead into a state that nothing follows.
+            let (_, label, to) = best.unwrap_or((f64::NEG_INFINITY, 0, 0));
+            labels.push(label);
+            state = to;
         }
     }
 }

@@ -149,10 +149,13 @@ impl Delta {
                 .for_each(|&tuple| self.add(first + tuple as usize, sign));
             for &label in &labels[1..] {
                 let arc = field.arc(state, label);
-                let list = &unrolled.arc_tuples[arc];
+                // A path that is not allowed comes only from scores that are no numbers.
+                let (Some(list), Some(step)) = (unrolled.arc_tuples.get(arc), arcs.get(arc)) else {
+                    break;
+                };
                 list.iter()
                     .for_each(|&tuple| self.add(first + tuple as usize, sign));
-                state = arcs[arc].to;
+                state = step.to;
             }
             let end = &unrolled.end_tuples[state as usize];
             end.iter()
