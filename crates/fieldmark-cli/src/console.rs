@@ -33,7 +33,7 @@ impl Console {
         Self { quiet }
     }
 
-    /// Whether only results and errors are wanted.
+    /// Whether only results, warnings and errors are wanted.
     pub fn quiet(&self) -> bool {
         self.quiet
     }
@@ -75,11 +75,9 @@ impl Console {
         }
     }
 
-    /// Says that something is odd.
+    /// Says that something is odd, also to those who want no notes.
     pub fn warn(&self, text: &str) {
-        if !self.quiet {
-            self.message(&format!("\x1b[1;33mwarning:\x1b[0m {text}"));
-        }
+        self.message(&format!("\x1b[1;33mwarning:\x1b[0m {text}"));
     }
 
     /// Says what went wrong.

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 pub enum Failure {
     /// A file, an option or the data need the user's attention.
     User(String),
-    /// The program failed.
+    /// The program failed, or the system under it.
     Ours(String),
     /// Whoever read the output has gone; nothing is wrong.
     ClosedPipe,
@@ -68,7 +68,17 @@ impl From<ReadError> for Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         use fieldmark::chain::inference::Error as Inference;
+        use fieldmark::core::optimize::OptimizeError;
         match error {
+            // Named as it is typed.
+            Error::Optimize(OptimizeError::Option {
+                name,
+                value,
+                expected,
+            }) => Failure::user(format_args!(
+                "--{} is {value}, expected {expected}",
+                name.replace('_', "-")
+            )),
             Error::Inference(
                 Inference::NoSequence { .. } | Inference::Infeasible | Inference::UnknownKind { .. },
             ) => Failure::user(error),
@@ -83,7 +93,7 @@ impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Failure::ClosedPipe,
-            _ => Failure::user(format_args!("cannot write the output: {error}")),
+            _ => Failure::ours(format_args!("cannot write the output: {error}")),
         }
     }
 }

@@ -9,6 +9,7 @@ mod failure;
 mod interrupt;
 mod memory;
 mod options;
+mod paths;
 mod progress;
 
 use clap::Parser;
@@ -35,7 +36,7 @@ struct Arguments {
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t)]
     color: Colour,
 
-    /// Print results and errors only
+    /// Print results, warnings and errors only, no progress
     #[arg(short, long, global = true)]
     quiet: bool,
 }
@@ -59,7 +60,7 @@ Examples:
 Results go to standard output, everything else to standard error. NO_COLOR switches colours off.
 
 Exit codes: 0 if all went well (a reader that closes the pipe is no failure), 2 if a file, an option or \
-the data need your attention, 1 if the program itself failed.";
+the data need your attention, 1 if the program itself failed or its output could not be written.";
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();

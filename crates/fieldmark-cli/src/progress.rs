@@ -1,6 +1,7 @@
 //! [`Watcher`]: shows how training goes, as a bar, as lines or as JSON events.
 
 use crate::console::Console;
+use crate::failure::Failure;
 use crate::{interrupt, memory};
 use fieldmark::{Flow, Observer, Prepared, Progress};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -12,6 +13,8 @@ pub struct Watcher<'a> {
     console: &'a Console,
     view: View,
     started: Instant,
+    /// Why events could not be written.
+    unwritten: Option<Failure>,
     /// When the features were chosen and the data laid out.
     pub prepared: Option<(Prepared, f64)>,
 }
@@ -40,6 +43,8 @@ pub enum Event<'a> {
         features: usize,
         states: usize,
         memory_bytes: usize,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        warm_weights: Option<usize>,
     },
     /// An iteration is done.
     Iteration(Figures),
@@ -107,15 +112,27 @@ impl<'a> Watcher<'a> {
             console,
             view,
             started: Instant::now(),
+            unwritten: None,
             prepared: None,
         }
     }
 
     /// Reports an event to whoever reads JSON.
-    pub fn event(&self, event: &Event<'_>) {
-        if matches!(self.view, View::Json) {
-            // Training goes on when nobody listens any more.
-            let _ = self.console.print_json(event);
+    pub fn event(&mut self, event: &Event<'_>) {
+        if matches!(self.view, View::Json)
+            && let Err(failure) = self.console.print_json(event)
+        {
+            // Training goes on when nobody listens any more; the model is worth more than its events.
+            self.view = View::Nothing;
+            self.unwritten = Some(failure);
+        }
+    }
+
+    /// Whether every event was written, or whoever read them has gone.
+    pub fn written(self) -> Result<(), Failure> {
+        match self.unwritten {
+            None | Some(Failure::ClosedPipe) => Ok(()),
+            Some(failure) => Err(failure),
         }
     }
 
@@ -135,18 +152,23 @@ impl Observer for Watcher<'_> {
             features,
             states,
             memory,
+            warm,
         } = *prepared;
         self.event(&Event::Prepared {
             seconds,
             features,
             states,
             memory_bytes: memory,
+            warm_weights: warm,
         });
+        let warm = warm.map(|taken| format!(", {taken} of their weights taken over"));
+        let warm = warm.unwrap_or_default();
         if let View::Bar(bar) = &self.view {
-            bar.println(format!("{features} features, {states} states"));
+            bar.println(format!("{features} features{warm}, {states} states"));
         } else if matches!(self.view, View::Lines) {
-            self.console
-                .note(&format!("{features} features, {states} states, {seconds:.2} s"));
+            self.console.note(&format!(
+                "{features} features{warm}, {states} states, {seconds:.2} s"
+            ));
             self.console.note(&heading());
         }
     }

@@ -16,6 +16,7 @@ fn run_all(place: &Place, commands: &[String]) {
         let done = Command::new("sh")
             .args(["-ec", command])
             .env("PATH", &path)
+            .env("HOME", place.root())
             .current_dir(place.root())
             .output()
             .unwrap();
@@ -47,7 +48,16 @@ fn commands_of_the_readme() {
 
 #[test]
 fn examples_of_the_help() {
-    for command in ["", "quickstart", "train", "tag", "eval", "check", "inspect"] {
+    for command in [
+        "",
+        "quickstart",
+        "train",
+        "tag",
+        "eval",
+        "check",
+        "inspect",
+        "generate",
+    ] {
         let place = Place::with_data();
         place.write("dev.txt", place.read("test.txt"));
         place.write("partly.txt", "Ada Aa B-PER\nsleeps a ?\nhere a O|B-LOC\n");
@@ -67,4 +77,42 @@ fn examples_of_the_help() {
         assert!(!commands.is_empty(), "{help}");
         run_all(&place, &commands);
     }
+}
+
+#[test]
+fn manual_pages_and_completions_know_every_option() {
+    let place = Place::new();
+    assert!(place.run("--help").contains("  generate "));
+    place.run("generate man man");
+    let page = place.read("man/fieldmark-train.1");
+    assert!(page.contains("unseen") && page.contains(".SH OPTIONS"), "{page}");
+    for command in [
+        "quickstart",
+        "train",
+        "tag",
+        "eval",
+        "check",
+        "inspect",
+        "generate",
+    ] {
+        assert!(
+            place.path(&format!("man/fieldmark-{command}.1")).exists(),
+            "{command}"
+        );
+    }
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = place.run(&format!("generate completions {shell}"));
+        for option in ["max-iterations", "unseen-transitions"] {
+            assert!(script.contains(option), "{shell}: {option}");
+        }
+        place.write(shell, script);
+    }
+    let bash = Command::new("bash").arg("-n").arg(place.path("bash")).status();
+    assert!(
+        bash.map_or(true, |status| status.success()),
+        "bash understands its completions"
+    );
+    place.write("file", "");
+    let error = place.refuse("generate man file");
+    assert!(error.contains("file: cannot write"), "{error}");
 }

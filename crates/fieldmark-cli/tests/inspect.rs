@@ -52,7 +52,47 @@ fn a_damaged_dump_is_refused_with_its_line() {
         error.contains(&format!("line {}", dump.lines().count() + 1)),
         "{error}"
     );
+    for cut in ["input\tpartial-labels", "input\tformat"] {
+        let short = dump.split(cut).next().unwrap();
+        place.write("dump.txt", short);
+        let error = place.refuse("inspect --load dump.txt copy.fmk");
+        let end = format!("line {}: found the end, but no ", short.lines().count() + 1);
+        assert!(error.contains(&end), "{error}");
+    }
+    place.write("dump.txt", format!("{dump}input\tpartial-labels\tno\n"));
+    let error = place.refuse("inspect --load dump.txt copy.fmk");
+    let line = dump.lines().count() + 1;
+    assert!(
+        error.contains(&format!(
+            "line {line}: found \"partial-labels\" for the second time"
+        )),
+        "{error}"
+    );
+    place.write("dump.txt", b"\x00\xff\xfe\n\n\x80");
+    let error = place.refuse("inspect --load dump.txt copy.fmk");
+    assert!(error.contains("dump.txt: line 1: found "), "{error}");
+    place.write("dump.txt", [dump.as_bytes(), b"input\t\xff\n"].concat());
+    let error = place.refuse("inspect --load dump.txt copy.fmk");
+    assert!(
+        error.contains(&format!("dump.txt: line {line}: found text that is not UTF-8")),
+        "{error}"
+    );
     assert!(!place.path("copy.fmk").exists());
+}
+
+#[test]
+fn loading_replaces_no_input() {
+    let place = Place::with_data();
+    place.train();
+    let dump = place.run("inspect --dump model.fmk");
+    place.write("dump.txt", &dump);
+    for name in ["dump.txt", "./dump.txt"] {
+        let error = place.refuse(&format!("inspect --load dump.txt {name}"));
+        assert!(error.contains("this is the text that --load reads"), "{error}");
+    }
+    assert_eq!(place.read("dump.txt"), dump);
+    place.refuse("inspect --load dump.txt .");
+    place.refuse("inspect --load dump.txt no/where.fmk");
 }
 
 #[test]
@@ -90,4 +130,43 @@ fn check_finds_what_is_odd() {
     assert_eq!(json["contradictions"]["count"], 1);
     let done = place.command("check --fail odd.txt").done().code(2);
     assert!(errors(&done).contains("findings"));
+}
+
+#[test]
+fn check_estimates_the_memory_of_the_model_that_is_meant() {
+    let place = Place::with_data();
+    let estimate = |options: &str| {
+        let json = place.run(&format!(
+            "check --json {options} --template template.txt train.txt"
+        ));
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let number = |name: &str| json["memory"][name].as_u64().unwrap();
+        (number("features"), number("training_bytes"))
+    };
+    for options in [
+        "",
+        "--order 2",
+        "--order 3 --boundaries --label-bias",
+        "--all-possible-states",
+        "--step-observations right --transitions all",
+        "--min-freq 2",
+        "--unseen-transitions forbid",
+    ] {
+        place.run(&format!(
+            "train {options} --template template.txt --report r.json --model m.fmk train.txt"
+        ));
+        let report: serde_json::Value = serde_json::from_str(&place.read("r.json")).unwrap();
+        let (features, bytes) = estimate(options);
+        assert_eq!(report["features"], features, "{options}");
+        assert!(bytes > 1_000_000, "{options}");
+    }
+    assert!(estimate("--num-memories 600").1 > estimate("").1);
+    let text = place.run("check --order 2 --threads 1 --template template.txt train.txt");
+    assert!(
+        text.contains("memory for training with L-BFGS, order 2,") && text.contains(" features, 1 thread\n"),
+        "{text}"
+    );
+    place.write("short.txt", "a X\nb Y\n");
+    let error = place.refuse("check --unseen-transitions forbid short.txt");
+    assert!(error.contains("no sequence of more than 2 labels"), "{error}");
 }

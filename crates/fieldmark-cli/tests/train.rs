@@ -42,6 +42,35 @@ fn events_are_json() {
     assert_eq!(events.last().unwrap()["event"], "end");
 }
 
+/// A full disk ends with an error, but the model is there; a reader that goes is no error.
+#[cfg(target_os = "linux")]
+#[test]
+fn events_that_cannot_be_written_are_an_error() {
+    let place = Place::with_data();
+    let shell = |command: &str| {
+        let done = std::process::Command::new("sh")
+            .args(["-c", &command.replace("fieldmark", PROGRAM)])
+            .current_dir(place.root())
+            .output()
+            .unwrap();
+        let errors = String::from_utf8(done.stderr).unwrap();
+        (done.status.code(), errors)
+    };
+    let train = "fieldmark train -q --json --template template.txt --model m.fmk train.txt";
+    let (code, errors) = shell(&format!("{train} > /dev/full"));
+    assert_eq!(code, Some(1), "{errors}");
+    assert!(
+        errors.contains("cannot write the output: ") && errors.contains("space"),
+        "{errors}"
+    );
+    assert!(place.path("m.fmk").exists());
+    std::fs::remove_file(place.path("m.fmk")).unwrap();
+    let (code, errors) = shell(&format!("{{ {train}; echo $? > code; }} | true"));
+    assert_eq!((code, errors.as_str()), (Some(0), ""));
+    assert_eq!(place.read("code"), "0\n");
+    assert!(place.path("m.fmk").exists());
+}
+
 #[test]
 fn every_algorithm_and_order_learns_the_training_data() {
     let place = Place::with_data();
@@ -57,6 +86,11 @@ fn every_algorithm_and_order_learns_the_training_data() {
         "--all-possible-states --all-possible-transitions --c2 0.1",
         "--step-observations right --c2 0.1",
         "--min-freq 2 --c2 0.01",
+        "--unseen-transitions forbid --c2 0.1",
+        "--unseen-transitions forbid --order 3 --c2 0.1 --boundaries",
+        "--unseen-transitions forbid --step-observations right --all-possible-transitions --c2 0.1",
+        "--unseen-transitions forbid --algorithm ap",
+        "--unseen-transitions forbid --algorithm l2sgd --c2 0.1",
         "--algorithm l2sgd --c2 0.1",
         "--algorithm l1sgd --c1 0.1",
         "--algorithm ap",
@@ -92,11 +126,226 @@ fn options_without_effect_are_refused() {
         error.contains("crfsuite files hold observations already"),
         "{error}"
     );
+    for (algorithm, options) in [
+        ("naive-bayes", "--order 1"),
+        ("naive-bayes", "--label-bias"),
+        ("hmm", "--order 2"),
+        ("hmm", "--states all"),
+        ("hmm", "--transitions default-only"),
+        ("hmm", "--all-possible-states"),
+        ("hmm", "--all-possible-transitions"),
+        ("hmm", "--boundaries"),
+        ("hmm", "--no-lower-orders"),
+        ("hmm", "--step-observations left"),
+        ("hmm", "--unseen-transitions forbid"),
+        ("hmm", "--min-freq 2"),
+        ("hmm", "--min-instances 2"),
+        ("hmm", "--dev test.txt"),
+        ("hmm", "--warm-start model.fmk"),
+        ("hmm", "--resume"),
+        ("hmm", "--checkpoint other"),
+        ("hmm", "--checkpoint-every 1"),
+        ("hmm", "--precision f32"),
+        ("hmm", "--log-space"),
+        ("hmm", "--max-iterations 3"),
+        ("naive-bayes", "--c1 1"),
+        ("l2sgd", "--precision f32"),
+        ("l2sgd", "--num-memories 3"),
+        ("l2sgd", "--c1 1"),
+        ("ap", "--period 3"),
+        ("ap", "--log-space"),
+        ("arow", "--precision f32"),
+        ("online-lbfgs", "--max-linesearch 3"),
+    ] {
+        let error = place.refuse(&format!(
+            "train --algorithm {algorithm} {options} --model m.fmk train.txt"
+        ));
+        let option = options.split(' ').next().unwrap();
+        let expected = format!("{option} means nothing to --algorithm {algorithm}");
+        assert!(error.contains(&expected), "{error}");
+    }
+    // What would change nothing does no harm.
+    place.run(
+        "train --algorithm hmm --order 1 --min-freq 0 --precision f64 --checkpoint-every never --unseen-transitions \
+         free --model n.fmk train.txt",
+    );
+    place.run("train --algorithm naive-bayes --order 0 --model n.fmk train.txt");
     place.refuse("train --patience 3 --model m.fmk train.txt");
     place.refuse("train --order 4 --model m.fmk train.txt");
     let error = place.refuse("train --c2 -1 --model m.fmk train.txt");
-    assert!(error.contains("c2"), "{error}");
+    assert!(error.contains("--c2 is -1, expected"), "{error}");
     assert!(!place.path("m.fmk").exists());
+}
+
+#[test]
+fn options_are_named_as_they_are_typed() {
+    let place = Place::with_data();
+    for (options, expected) in [
+        ("--num-memories 0", "--num-memories is 0, expected 1 to 1000"),
+        ("--max-linesearch 0", "--max-linesearch is 0, expected"),
+        (
+            "--algorithm l2sgd --calibration-rate 1",
+            "--calibration-rate is 1, expected",
+        ),
+        (
+            "--algorithm l2sgd --calibration-max-trials 0",
+            "--calibration-max-trials is 0",
+        ),
+        (
+            "--algorithm online-lbfgs --batch-size 0",
+            "--batch-size is 0, expected",
+        ),
+        (
+            "--algorithm online-lbfgs --first-step 0",
+            "--first-step is 0, expected",
+        ),
+        ("--algorithm hmm --smoothing 0", "--smoothing is 0, expected"),
+        ("--algorithm hmm --smoothing nan", "--smoothing is NaN, expected"),
+        ("--min-freq inf", "--min-freq is inf, expected"),
+    ] {
+        let error = place.refuse(&format!("train {options} --model m.fmk train.txt"));
+        assert!(error.contains(expected), "{options}: {error}");
+    }
+}
+
+#[test]
+fn options_that_the_order_makes_senseless_are_refused() {
+    let place = Place::with_data();
+    place.write("unigrams.txt", "U00:%x[0,0]\n");
+    for (options, expected) in [
+        ("--order 1 --no-lower-orders", "--no-lower-orders"),
+        ("--no-lower-orders", "--no-lower-orders"),
+        (
+            "--order 0 --boundaries",
+            "--boundaries needs neighbouring labels, but --order is 0",
+        ),
+        (
+            "--order 0 --transitions all",
+            "--transitions needs neighbouring labels",
+        ),
+        (
+            "--order 0 --all-possible-transitions",
+            "--transitions needs neighbouring labels",
+        ),
+        (
+            "--order 0 --step-observations left",
+            "--step-observations needs neighbouring labels",
+        ),
+        (
+            "--order 0 --unseen-transitions forbid",
+            "--unseen-transitions needs neighbouring labels",
+        ),
+        (
+            "--template unigrams.txt --boundaries",
+            "the template has no B line",
+        ),
+    ] {
+        let error = place.refuse(&format!("train {options} --model m.fmk train.txt"));
+        assert!(error.contains(expected), "{options}: {error}");
+    }
+    let done = place
+        .command("train -q --order 0 --template template.txt --model m.fmk train.txt")
+        .done()
+        .success();
+    assert!(errors(&done).contains("the B lines of the template are ignored"));
+    let done = place
+        .command("train --algorithm naive-bayes --template template.txt --model m.fmk train.txt")
+        .done()
+        .success();
+    assert!(errors(&done).contains("naive-bayes cannot use what the B lines"));
+    // A hidden Markov model has transitions of its own, whatever the template says.
+    let done = place
+        .command("train --algorithm hmm --template unigrams.txt --model m.fmk train.txt")
+        .done()
+        .success();
+    assert!(!errors(&done).contains("order 0"), "{}", errors(&done));
+}
+
+#[test]
+fn training_that_comes_to_nothing_is_told() {
+    let place = Place::with_data();
+    for (options, expected) in [
+        ("--min-freq 1000000000", "there is no feature"),
+        ("--c1 1e300", "all weights are zero"),
+        ("--algorithm l1sgd --c1 1e300", "all weights are zero"),
+        (
+            "--algorithm l2sgd --calibration-eta 1e10 --calibration-max-trials 1 --max-iterations 20",
+            "more than the 46.6",
+        ),
+        (
+            "--algorithm l2sgd --calibration-eta 1e300 --calibration-max-trials 1",
+            "training diverged",
+        ),
+        ("--algorithm online-lbfgs --eta0 1e300", "training diverged"),
+    ] {
+        let done = place
+            .command(&format!(
+                "train -q {options} --template template.txt --model m.fmk train.txt"
+            ))
+            .done()
+            .success();
+        let warning = errors(&done);
+        assert!(
+            warning.starts_with("warning: ") && warning.contains(expected),
+            "{options}: {warning}"
+        );
+    }
+}
+
+#[test]
+fn warnings_are_no_progress() {
+    let place = Place::with_data();
+    place.write("dev.txt", "Ada Aa B-ROBOT\n");
+    let done = place
+        .command("train -q --template template.txt --dev dev.txt --model m.fmk train.txt")
+        .done()
+        .success();
+    let text = errors(&done);
+    assert!(
+        text.starts_with("warning: the label B-ROBOT") && text.lines().count() == 1,
+        "{text}"
+    );
+}
+
+#[test]
+fn unseen_transitions_can_be_forbidden() {
+    let place = Place::new();
+    place.write("train.txt", "x X\ny Y\nx X\n\nz Z\nz Z\n");
+    place.write("new.txt", "x O\nz O\n");
+    let labels = |options: &str| {
+        place.run(&format!("train {options} --model m.fmk train.txt"));
+        let tagged = place.run("tag --model m.fmk new.txt");
+        let labels = tagged.lines().filter_map(|line| line.split(' ').nth(2));
+        labels.collect::<String>()
+    };
+    assert_eq!(labels(""), "XZ");
+    for options in [
+        "--order 3",
+        "--order 2",
+        "--algorithm ap",
+        "--algorithm l2sgd",
+        "",
+    ] {
+        let labels = labels(&format!("{options} --unseen-transitions forbid"));
+        assert!(["XY", "YX", "ZZ"].contains(&&labels[..]), "{options}: {labels}");
+    }
+    let dump = place.run("inspect --dump m.fmk");
+    assert!(dump.contains("unseen-transitions\tforbid\n") && dump.contains("allow\tX\tY\n"));
+    assert!(
+        place
+            .run("inspect m.fmk")
+            .contains("3 of 9 transitions between labels are allowed")
+    );
+    place.write("dump.txt", dump);
+    place.run("inspect --load dump.txt copy.fmk");
+    assert!(place.bytes("m.fmk") == place.bytes("copy.fmk"));
+
+    place.write("short.txt", "a X\nb Y\n");
+    let error = place.refuse("train --unseen-transitions forbid --model m.fmk short.txt");
+    assert!(error.contains("no sequence of more than 2 labels"), "{error}");
+    place.write("lost.txt", "a X\nb X\n\na Y\nb ?\nc Y\n");
+    let error = place.refuse("train --unseen-transitions forbid --model m.fmk lost.txt");
+    assert!(error.contains("sequence 2"), "{error}");
 }
 
 #[test]
@@ -161,9 +410,26 @@ fn a_warm_start_saves_iterations() {
         report["iterations"].as_array().unwrap().len()
     };
     assert!(iterations("--warm-start early.fmk") < iterations(""));
+    let report: serde_json::Value = serde_json::from_str(&place.read("r.json")).unwrap();
+    assert_eq!(report.get("warm_weights"), None, "without a warm start");
     // Another order, other labels: what both models have is taken over.
     place.write("other.txt", "Ada Aa X\nLondon Aa B-LOC\n");
-    place.run("train --warm-start early.fmk --order 2 --model other.fmk other.txt");
+    let warm =
+        "train --warm-start early.fmk --order 2 --template template.txt --report r.json --model other.fmk";
+    let done = place.command(&format!("{warm} other.txt")).done().success();
+    // U00:London and U01:Aa with B-LOC.
+    let text = errors(&done);
+    assert!(
+        text.contains(" features, 2 of their weights taken over"),
+        "{text}"
+    );
+    let report: serde_json::Value = serde_json::from_str(&place.read("r.json")).unwrap();
+    assert_eq!(report["warm_weights"], 2);
+    let events = place.run(&format!("{warm} --json other.txt"));
+    assert!(events.contains("\"warm_weights\":2"), "{events}");
+    place.write("strange.txt", "a a X\nb b Y\n");
+    let done = place.command(&format!("{warm} -q strange.txt")).done().success();
+    assert!(errors(&done).contains("has no weight for any feature"));
 }
 
 #[test]
@@ -271,7 +537,58 @@ fn a_checkpoint_of_another_run_is_refused() {
     let place = Place::with_data();
     place.write("m.fmk.checkpoint", "not a checkpoint");
     let error = place.refuse("train --resume --model m.fmk train.txt");
-    assert!(error.contains("m.fmk.checkpoint"), "{error}");
+    assert!(
+        error.contains("m.fmk.checkpoint: this is a text file")
+            && error.contains("expected a checkpoint")
+            && !error.contains("model"),
+        "{error}"
+    );
+    place.run("train --model m.fmk.checkpoint train.txt");
+    let error = place.refuse("train --resume --model m.fmk train.txt");
+    assert!(error.contains("this is no checkpoint"), "{error}");
+}
+
+/// A run that is killed after its first checkpoint.
+fn leave_a_checkpoint(place: &Place) {
+    let mut child = std::process::Command::new(PROGRAM)
+        .args(
+            "train --template template.txt --c2 0.0001 --epsilon 0 --period 0 --checkpoint-every 1"
+                .split(' '),
+        )
+        .args(["--max-iterations", "1000000", "--model", "m.fmk", "train.txt"])
+        .current_dir(place.root())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    while !place.path("m.fmk.checkpoint").exists() && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn a_damaged_checkpoint_is_called_a_checkpoint() {
+    let place = Place::with_data();
+    // A run that ends before it can be killed takes its checkpoint with it.
+    while !place.path("m.fmk.checkpoint").exists() {
+        leave_a_checkpoint(&place);
+    }
+    let mut bytes = place.bytes("m.fmk.checkpoint");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    for length in [bytes.len(), bytes.len() / 2, 10] {
+        place.write("m.fmk.checkpoint", &bytes[..length]);
+        let error = place.refuse(
+            "train --template template.txt --c2 0.0001 --epsilon 0 --period 0 --resume --model m.fmk train.txt",
+        );
+        assert!(
+            error.contains("m.fmk.checkpoint: the checkpoint is damaged: ")
+                && !error.contains("model file")
+                && !error.contains("train the model again"),
+            "{error}"
+        );
+    }
 }
 
 #[test]
@@ -302,7 +619,10 @@ fn a_file_that_is_no_checkpoint_is_left_alone() {
     place.write("keep.txt", "precious");
     let message = place.refuse("train --template template.txt --model m.fmk --checkpoint keep.txt train.txt");
     assert!(message.contains("is no checkpoint"), "{message}");
-    place.run("train --algorithm hmm --template template.txt --model m.fmk --checkpoint keep.txt train.txt");
+    // Counting writes no checkpoints.
+    place.write("keep.fmk.checkpoint", "precious");
+    place.run("train --algorithm hmm --template template.txt --model keep.fmk train.txt");
+    assert_eq!(place.read("keep.fmk.checkpoint"), "precious");
     assert_eq!(place.read("keep.txt"), "precious");
 }
 

@@ -11,11 +11,9 @@
 //! ```
 
 mod display;
-mod memory;
 mod oddities;
 mod report;
 
-pub use memory::MemoryEstimate;
 pub use oddities::{Oddity, OddityKind};
 pub use report::{CheckReport, IllegalTransition, LabelCount, Overlap, Repeat, Repeats};
 
@@ -37,8 +35,6 @@ pub struct CheckOptions {
     pub rare: u64,
     /// How many examples to keep of every finding.
     pub examples: usize,
-    /// Pairs of vectors that L-BFGS will remember, for the memory estimate.
-    pub memories: u64,
 }
 
 impl Default for CheckOptions {
@@ -47,7 +43,6 @@ impl Default for CheckOptions {
             scheme: None,
             rare: 5,
             examples: 5,
-            memories: 6,
         }
     }
 }
@@ -61,6 +56,16 @@ pub fn check(
     format: &Format,
     options: &CheckOptions,
 ) -> Result<CheckReport, ReadError> {
+    Ok(check_and_keep(source, test, format, options)?.0)
+}
+
+/// Like [`check`], and gives the data that were read.
+pub fn check_and_keep(
+    source: &Source,
+    test: Option<&Source>,
+    format: &Format,
+    options: &CheckOptions,
+) -> Result<(CheckReport, Dataset), ReadError> {
     let data = Checked::read(source, format, options)?;
     let overlap = match test {
         Some(test) => Some(overlap(&data, &Checked::read(test, format, options)?, options)),
@@ -76,17 +81,11 @@ struct Checked {
     /// The line number of every position.
     lines: Vec<u64>,
     oddities: Oddities,
-    label_bigram: bool,
 }
 
 impl Checked {
     fn read(source: &Source, format: &Format, options: &CheckOptions) -> Result<Self, ReadError> {
         let mut reader = Reader::open(source, format)?;
-        // Attribute files have transitions without a template that asks for them.
-        let label_bigram = reader
-            .parser()
-            .template()
-            .is_none_or(|template| template.label_bigram());
         let mut oddities = Oddities::new(reader.parser().template().is_none(), options.examples);
         let mut builder = DatasetBuilder::new();
         let mut lines = Vec::new();
@@ -103,7 +102,6 @@ impl Checked {
             data: builder.finish(),
             lines,
             oddities,
-            label_bigram,
         })
     }
 
@@ -136,7 +134,7 @@ impl Checked {
     }
 }
 
-fn report(checked: Checked, overlap: Option<Overlap>, options: &CheckOptions) -> CheckReport {
+fn report(checked: Checked, overlap: Option<Overlap>, options: &CheckOptions) -> (CheckReport, Dataset) {
     let data = &checked.data;
     let gold = || (0..data.positions()).map(|t| data.gold(t));
     let labels = label_counts(data);
@@ -150,7 +148,7 @@ fn report(checked: Checked, overlap: Option<Overlap>, options: &CheckOptions) ->
     let longest = data
         .instances()
         .max_by_key(|instance| (instance.len(), std::cmp::Reverse(instance.positions().start)));
-    CheckReport {
+    let report = CheckReport {
         file: checked.file.clone(),
         sequences: data.len() as u64,
         tokens: data.positions() as u64,
@@ -168,9 +166,9 @@ fn report(checked: Checked, overlap: Option<Overlap>, options: &CheckOptions) ->
         duplicates,
         contradictions,
         overlap,
-        memory: MemoryEstimate::new(data, checked.label_bigram, options),
         oddities: checked.oddities.finish(),
-    }
+    };
+    (report, checked.data)
 }
 
 /// Labels by count, the most frequent first.

@@ -161,21 +161,6 @@ fn odd_characters_and_blanks() {
 }
 
 #[test]
-fn features_are_counted_for_the_memory() {
-    let format = Format::columns(Template::parse("U:%x[0,0]\nB:%x[0,0]\nB\n").unwrap());
-    let report = checked(&format, "a X\nb Y\na X\n\nb Y\na X\n\na ?\nb X|Y\n", None);
-    // States: a with X, b with X and Y; an unknown position supports nothing. Steps: Y→X at a and X→Y at b, and
-    // the same two as plain bigrams.
-    assert_eq!(report.memory.supported_features, 3 + 2 + 2);
-    assert_eq!(report.memory.all_features, 2 * 2 + 2 * 4 + 4);
-    let per_feature = (5 * 8 + 2 * 6 * 4) * 6 / 5;
-    assert_eq!(
-        report.memory.training_bytes,
-        2 * report.memory.dataset_bytes + 7 * per_feature
-    );
-}
-
-#[test]
 fn the_report_is_json_and_text() {
     let report = checked(
         &Format::plain_columns(),

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::training::Progress;
-use fieldmark_core::container::{Container, ContainerWriter};
+use fieldmark_core::container::{Container, ContainerError, ContainerErrorKind, ContainerWriter};
 use fieldmark_core::optimize::Iteration;
 use std::path::Path;
 use std::time::Duration;
@@ -114,10 +114,25 @@ impl Checkpoint {
     }
 
     /// The optimiser's bytes and the rest of the state; `None` when there is no file.
-    pub(crate) fn load(path: &Path, fingerprint: u64) -> Result<Option<(Vec<u8>, Self)>, Error> {
+    ///
+    /// The model in training has `weights` weights.
+    pub(crate) fn load(
+        path: &Path,
+        fingerprint: u64,
+        weights: usize,
+    ) -> Result<Option<(Vec<u8>, Self)>, Error> {
         if !path.exists() {
             return Ok(None);
         }
+        Self::read(path, fingerprint, weights)
+            .map(Some)
+            .map_err(|error| match error {
+                Error::File(error) => Error::DamagedCheckpoint(in_words(path, &error)),
+                other => other,
+            })
+    }
+
+    fn read(path: &Path, fingerprint: u64, weights: usize) -> Result<(Vec<u8>, Self), Error> {
         let container = Container::open(path)?;
         if container.u64s(FINGERPRINT)?[..] != [fingerprint] {
             return Err(Error::Checkpoint(format!(
@@ -162,11 +177,18 @@ impl Checkpoint {
                     .wrong_section("checkpoint.best", "other numbers", "two numbers")
                     .into());
             };
-            let weights = container.f64s("checkpoint.best_weights")?.into_owned();
+            let best = container.f64s("checkpoint.best_weights")?.into_owned();
+            if best.len() != weights {
+                let found = format!("{} weights", best.len());
+                let expected = format!("one for each of {weights} features");
+                return Err(container
+                    .wrong_section("checkpoint.best_weights", found, expected)
+                    .into());
+            }
             Some(Best {
                 score,
                 iteration: iteration as u64,
-                weights,
+                weights: best,
             })
         } else {
             None
@@ -175,6 +197,27 @@ impl Checkpoint {
             iterations: iterations.collect(),
             best,
         };
-        Ok(Some((container.section("checkpoint.optimizer")?.to_vec(), state)))
+        Ok((container.section("checkpoint.optimizer")?.to_vec(), state))
+    }
+}
+
+/// The error of a container, for a file that is meant to be a checkpoint.
+fn in_words(file: &Path, error: &ContainerError) -> String {
+    let path = file.display();
+    let advice = "delete it to start from the beginning";
+    let found = error.found();
+    match error.kind() {
+        ContainerErrorKind::Damaged => {
+            let detail = found.split_once(": ").map_or(found, |(_, detail)| detail);
+            format!(
+                "{path}: the checkpoint is damaged: {detail}; expected {}; {advice}",
+                error.expected()
+            )
+        }
+        ContainerErrorKind::Io => format!("{path}: {found}; expected a checkpoint; {advice}"),
+        ContainerErrorKind::Section if !is_checkpoint(file) => {
+            format!("{path}: this is no checkpoint but another file of fieldmark; {advice}")
+        }
+        _ => format!("{path}: {found}; expected a checkpoint of fieldmark; {advice}"),
     }
 }

@@ -30,6 +30,9 @@ pub enum Error {
     /// An option that contradicts another, the data or the model.
     #[error("{0}")]
     Option(String),
+    /// A checkpoint that cannot be read.
+    #[error("{0}")]
+    DamagedCheckpoint(String),
     /// A checkpoint of another run.
     #[error(
         "the checkpoint belongs to another run: {0}; use the same data and options, or start without --resume"

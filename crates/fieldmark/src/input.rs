@@ -21,6 +21,16 @@ pub struct InputFormat {
     pub observed_columns: Option<usize>,
 }
 
+/// Why a text does not say how input is to be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{found}")]
+pub struct InputTextError {
+    /// The number of the line, from 1 on.
+    pub line: usize,
+    /// What is wrong there.
+    pub found: String,
+}
+
 /// A kind of file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum InputKind {
@@ -107,12 +117,21 @@ impl InputFormat {
         text
     }
 
-    /// The opposite of [`InputFormat::to_text`]; the line that is wrong otherwise.
-    pub fn from_text(text: &str) -> Result<Self, String> {
+    /// The opposite of [`InputFormat::to_text`].
+    pub fn from_text(text: &str) -> Result<Self, InputTextError> {
         let mut input = Self::default();
-        for line in text.lines() {
-            let wrong = || format!("the line {line:?}");
+        let mut seen: Vec<&str> = Vec::new();
+        for (index, line) in text.lines().enumerate() {
+            let error = |found| InputTextError {
+                line: index + 1,
+                found,
+            };
+            let wrong = || error(format!("the line {line:?}"));
             let (key, value) = line.split_once('\t').ok_or_else(wrong)?;
+            if seen.contains(&key) && key != "skip" {
+                return Err(error(format!("{key:?} for the second time")));
+            }
+            seen.push(key);
             let value = unescape(value).ok_or_else(wrong)?;
             match (key, value.as_str(), &mut input.kind) {
                 ("format", "crfsuite", kind) => *kind = InputKind::Attributes,
@@ -130,7 +149,16 @@ impl InputFormat {
                 _ => return Err(wrong()),
             }
         }
-        Ok(input)
+        match ["format", "separator", "partial-labels"]
+            .iter()
+            .find(|key| !seen.contains(key))
+        {
+            None => Ok(input),
+            Some(key) => Err(InputTextError {
+                line: text.lines().count() + 1,
+                found: format!("the end, but no {key:?}"),
+            }),
+        }
     }
 }
 
@@ -188,6 +216,15 @@ mod tests {
         for input in [InputFormat::attributes(), InputFormat::columns(None), columns] {
             assert_eq!(InputFormat::from_text(&input.to_text()), Ok(input));
         }
+        let twice = format!("{0}partial-labels\tno\n", InputFormat::attributes().to_text());
+        assert_eq!(InputFormat::from_text(&twice).unwrap_err().line, 4);
+        assert_eq!(InputFormat::from_text("").unwrap_err().line, 1);
+        assert_eq!(
+            InputFormat::from_text("format\tcrfsuite\nseparator\ttab\n")
+                .unwrap_err()
+                .line,
+            3
+        );
         assert!(InputFormat::from_text("format\tpdf\n").is_err());
         assert!(InputFormat::from_text("nothing").is_err());
         assert!(InputFormat::from_text("skip\t\\x").is_err());

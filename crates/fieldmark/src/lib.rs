@@ -34,6 +34,7 @@ mod dev;
 mod error;
 mod input;
 mod machine;
+mod memory;
 mod model;
 pub mod sample;
 mod tagging;
@@ -41,7 +42,8 @@ mod training;
 
 pub use checkpoint::{Interval, is_checkpoint};
 pub use error::Error;
-pub use input::{InputFormat, InputKind};
+pub use input::{InputFormat, InputKind, InputTextError};
+pub use memory::{MemoryEstimate, estimate_memory};
 pub use model::Model;
 pub use training::{
     Algorithm, CheckpointOptions, Flow, Observer, Precision, Prepared, Progress, Stop, TrainOptions, Trained,

@@ -9,7 +9,9 @@ use fieldmark_chain::train::online::{ArowOptions, PassiveAggressiveOptions, Perc
 use fieldmark_chain::train::{Arithmetic, ChainObjective};
 use fieldmark_chain::{ChainModel, Structure, StructureOptions};
 use fieldmark_core::Dataset;
-use fieldmark_core::optimize::{Iteration, LbfgsOptions, Objective, OnlineLbfgsOptions, Status};
+use fieldmark_core::optimize::{
+    Iteration, LbfgsOptions, Objective, OnlineLbfgsOptions, OptimizeError, Status,
+};
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -128,6 +130,8 @@ pub struct Trained {
     pub model: ChainModel,
     /// Number of features that were trained; those whose weight is zero are not in the model.
     pub features: usize,
+    /// How many weights the start took over from another model.
+    pub warm: Option<usize>,
     /// Every iteration, those before a checkpoint included.
     pub iterations: Vec<Progress>,
     /// The iteration whose weights the model has, when a development set chose it.
@@ -145,6 +149,8 @@ pub struct Prepared {
     pub states: usize,
     /// Bytes in use by the data in the layout of training.
     pub memory: usize,
+    /// How many weights were taken over from another model.
+    pub warm: Option<usize>,
 }
 
 /// Sees training happen; every method may be left out.
@@ -179,15 +185,18 @@ pub fn train(
 
 fn count(kind: Generative, data: Dataset, smoothing: f64) -> Result<Trained, Error> {
     if !(smoothing.is_finite() && smoothing > 0.0) {
-        return Err(Error::Option(format!(
-            "smoothing is {smoothing}, expected a number above 0"
-        )));
+        return Err(Error::Optimize(OptimizeError::Option {
+            name: "smoothing",
+            value: smoothing,
+            expected: "a finite number above 0",
+        }));
     }
     let model = generative::estimate(kind, data, smoothing)?;
     let features = model.weights().len();
     Ok(Trained {
         model,
         features,
+        warm: None,
         iterations: Vec::new(),
         best: None,
         stop: Stop::Counted,
@@ -205,23 +214,28 @@ fn run<T: Machines>(
     let fingerprint = options.checkpoint.is_some().then(|| fingerprint(&data, options));
     let structure = Structure::build(&data, &options.structure)?;
     let mut objective = ChainObjective::<T>::new(&structure, data, options.arithmetic);
+    let resumed = match (&options.checkpoint, fingerprint) {
+        (Some(checkpoint), Some(print)) if checkpoint.resume => {
+            Checkpoint::load(&checkpoint.path, print, structure.weights())?
+        }
+        _ => None,
+    };
+    let warm = warm.filter(|_| resumed.is_none()).map(|model| {
+        let data = objective.data();
+        model.project(&data.labels, &data.observations, &structure)
+    });
+    let taken = warm.as_ref().map(|start| start.taken);
     observer.prepared(&Prepared {
         features: structure.weights(),
         states: structure.automaton().states(),
         memory: objective.memory(),
+        warm: taken,
     });
-    let resumed = match (&options.checkpoint, fingerprint) {
-        (Some(checkpoint), Some(print)) if checkpoint.resume => Checkpoint::load(&checkpoint.path, print)?,
-        _ => None,
-    };
     let (mut machine, mut state) = match resumed {
         Some((optimizer, state)) => (T::machine(&options.algorithm, Start::Saved(&optimizer))?, state),
         None => {
             let start = match warm {
-                Some(model) => {
-                    let data = objective.data();
-                    objective.import(&model.project(&data.labels, &data.observations, &structure))
-                }
+                Some(start) => objective.import(&start.weights),
                 None => vec![0.0; objective.len()],
             };
             (
@@ -278,6 +292,7 @@ fn run<T: Machines>(
     Ok(Trained {
         model,
         features: structure.weights(),
+        warm: taken,
         iterations: state.iterations,
         best: best.map(|best| best.iteration),
         stop,

@@ -7,8 +7,10 @@ use clap_complete::Shell;
 use std::path::PathBuf;
 
 /// Write manual pages or shell completions
+///
+/// Both are made of the same definitions as the help, so they fit the program that writes them.
 #[derive(Debug, clap::Args)]
-#[command(hide = true, after_long_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
     #[command(subcommand)]
     what: What,
@@ -17,7 +19,7 @@ pub struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   fieldmark generate man ~/.local/share/man/man1
-  fieldmark generate completions bash > ~/.local/share/bash-completion/completions/fieldmark";
+  fieldmark generate completions bash > fieldmark.bash";
 
 #[derive(Debug, clap::Subcommand)]
 enum What {

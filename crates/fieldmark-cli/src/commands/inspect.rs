@@ -3,12 +3,13 @@
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::memory;
+use crate::paths::{check_writable, same_file};
 use fieldmark::chain::ChainModel;
 use fieldmark::chain::inference::{Constraints, Space};
 use fieldmark::text::{Part, Source};
 use fieldmark::{Error, InputFormat, InputKind, Model};
 use serde::Serialize;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 /// Read a model: labels, transitions, strongest features, decisions
@@ -171,31 +172,49 @@ fn input_lines(input: &InputFormat) -> String {
 
 fn load(dump: &Path, model: &Path, console: &Console) -> Result<(), Failure> {
     let name = dump.display();
+    if same_file(dump, model) {
+        let advice = "this is the text that --load reads. Give the model another name";
+        return Err(Failure::writing(model, advice));
+    }
+    check_writable(model)?;
     let text = if dump == Path::new("-") {
-        std::io::read_to_string(std::io::stdin())
+        let mut text = Vec::new();
+        std::io::stdin().read_to_end(&mut text).map(|_| text)
     } else {
-        std::fs::read_to_string(dump)
+        std::fs::read(dump)
     };
     let text = text.map_err(|error| Failure::user(format_args!("{name}: cannot read: {error}")))?;
     // The weights end with a line of their own, and how the input is read follows.
-    let end = text.find("\nend\n").map_or(text.len(), |at| at + "\nend\n".len());
-    let (weights, input) = text.split_at(end);
-    let chain = ChainModel::from_dump(weights.as_bytes())
-        .map_err(|error| Failure::user(format_args!("{name}: {error}")))?;
-    let mut settings = String::new();
-    for (index, line) in input.lines().enumerate() {
-        let Some(setting) = line.strip_prefix("input\t") else {
-            let number = weights.lines().count() + index + 1;
-            return Err(Failure::user(format_args!(
-                "{name}: line {number}: found {line:?}; expected a line that begins with `input`"
-            )));
-        };
-        settings += setting;
-        settings.push('\n');
-    }
-    let input = InputFormat::from_text(&settings)
-        .map_err(|found| Failure::user(format_args!("{name}: cannot understand {found} after `input`")))?;
+    const END: &[u8] = b"\nend\n";
+    let end = text.windows(END.len()).position(|window| window == END);
+    let (weights, input) = text.split_at(end.map_or(text.len(), |at| at + END.len()));
+    let chain =
+        ChainModel::from_dump(weights).map_err(|error| Failure::user(format_args!("{name}: {error}")))?;
+    let before = weights.iter().filter(|&&byte| byte == b'\n').count();
+    let input = input_settings(input)
+        .and_then(|settings| InputFormat::from_text(&settings).map_err(|error| (error.line, error.found)))
+        .map_err(|(line, found)| {
+            let number = before + line;
+            Failure::user(format_args!(
+                "{name}: line {number}: found {found}; expected `input` and how the data are read"
+            ))
+        })?;
     Model { chain, input }.save(model)?;
     console.note(&format!("wrote {}", model.display()));
     Ok(())
+}
+
+/// What follows `input` in each line; otherwise the number of a line and what is wrong with it.
+fn input_settings(text: &[u8]) -> Result<String, (usize, String)> {
+    let mut settings = String::new();
+    for (index, line) in text.split_inclusive(|&byte| byte == b'\n').enumerate() {
+        let setting = std::str::from_utf8(line)
+            .map_err(|_| "text that is not UTF-8".to_owned())
+            .and_then(|line| {
+                line.strip_prefix("input\t")
+                    .ok_or_else(|| format!("{:?}", line.trim_end()))
+            });
+        settings += setting.map_err(|found| (index + 1, found))?;
+    }
+    Ok(settings)
 }

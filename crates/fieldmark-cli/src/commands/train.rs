@@ -3,17 +3,20 @@
 mod algorithm;
 mod checkpoints;
 mod report;
-mod shape;
+pub mod shape;
 
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::options::input::InputOptions;
-use crate::options::machine::{Arithmetic, Threads};
+use crate::options::machine::{Arithmetic, PrecisionName, Threads};
+use crate::paths::{check_writable, same_file};
 use crate::progress::{Event, Watcher};
 use crate::{interrupt, memory};
+use fieldmark::chain::StructureOptions;
 use fieldmark::chain::train::Arithmetic as Space;
 use fieldmark::core::Dataset;
-use fieldmark::text::{Reader, Source, read_against};
+use fieldmark::core::optimize::Status;
+use fieldmark::text::{Reader, Source, Template, read_against};
 use fieldmark::{InputFormat, Model, Stop, TrainOptions, Trained, train};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -26,6 +29,11 @@ use std::time::Instant;
 ///
 /// Data are CRFsuite's attribute files or column files, plain, .gz or .zst. In column files the last column
 /// is the label; `?` is an unknown label and `A|B` stands for A or B: training sums over what is possible.
+///
+/// Templates make observations of columns, as in CRF++: `U` and `B` lines with `%x[row,column]`, and Wapiti's `%X`,
+/// `*`, `%t[row,column,"pattern"]` (does it match) and `%m[row,column,"pattern"]` (what matches). Patterns are
+/// Wapiti's: `.`, `\d` `\a` `\w` `\l` `\u` `\p` `\s` and their opposites in upper case, `^`, `$`, `*` and `?`;
+/// everything else, brackets and `+` too, stands for itself.
 ///
 /// The regularised loss is -log-likelihood + c1·Σ|w| + c2·Σw².
 #[derive(Debug, clap::Args)]
@@ -110,8 +118,8 @@ impl Arguments {
         let (mut input, template) = self.input.resolve(&self.data)?;
         input.step_observations = self.shape.step_observations();
         let mut options = TrainOptions {
-            structure: self.shape.structure(template.as_ref(), console)?,
-            algorithm: self.algorithm.algorithm()?,
+            algorithm: self.algorithm.algorithm(&self.given())?,
+            structure: self.structure(template.as_ref(), console)?,
             precision: self.run.arithmetic.precision.into(),
             arithmetic: if self.run.arithmetic.log_space {
                 Space::Log
@@ -155,7 +163,37 @@ impl Arguments {
         let trained = train(data, dev.as_ref(), warm, &options, &mut watcher);
         watcher.finish();
         let trained = trained?;
-        self.finish(trained, input, &watcher, &size, console)
+        self.finish(trained, input, &mut watcher, &size, console)?;
+        watcher.written()
+    }
+
+    /// The options of the model and of the run that were given and would change something, by name.
+    fn given(&self) -> Vec<(&'static str, bool)> {
+        let mut given = self.shape.given(self.algorithm.counted_order());
+        given.extend([
+            ("dev", self.run.dev.is_some()),
+            ("warm-start", self.run.warm_start.is_some()),
+            ("precision", self.run.arithmetic.precision == PrecisionName::F32),
+            ("log-space", self.run.arithmetic.log_space),
+        ]);
+        given.extend(self.checkpoints.given());
+        given
+    }
+
+    /// The shape of the model; models that are counted have their own.
+    fn structure(&self, template: Option<&Template>, console: &Console) -> Result<StructureOptions, Failure> {
+        let ignored = match self.algorithm.counted_order() {
+            None => return self.shape.structure(template, console),
+            Some(0) => template.is_some_and(shape::has_steps),
+            Some(_) => template.is_some_and(Template::has_step_observations),
+        };
+        if ignored {
+            let name = self.algorithm.name();
+            console.warn(&format!(
+                "--algorithm {name} cannot use what the B lines of the template describe"
+            ));
+        }
+        Ok(StructureOptions::default())
     }
 
     /// Finds out before the work begins whether its results can be written, and that they replace no input.
@@ -173,15 +211,11 @@ impl Arguments {
             ("--dev", self.run.dev.as_deref()),
             ("--template", self.input.template_file()),
         ];
-        let same = |a: &Path, b: &Path| match (a.canonicalize(), b.canonicalize()) {
-            (Ok(a), Ok(b)) => a == b,
-            _ => a == b,
-        };
         for (index, &(name, file)) in outputs.iter().enumerate() {
             for (other_name, other) in inputs.iter().chain(&outputs[..index]) {
                 if let (Some(file), Some(other)) = (file, *other)
                     && file != Path::new("/dev/null")
-                    && same(file, other)
+                    && same_file(file, other)
                 {
                     let advice = format!("{name} and {other_name} are the same file. Choose another name");
                     return Err(Failure::writing(file, advice));
@@ -209,12 +243,13 @@ impl Arguments {
         &self,
         trained: Trained,
         input: InputFormat,
-        watcher: &Watcher<'_>,
+        watcher: &mut Watcher<'_>,
         size: &report::Size,
         console: &Console,
     ) -> Result<(), Failure> {
         let stop = trained.stop;
         let best = trained.best;
+        self.warn_of_failure(&trained, size, console);
         let report = report::Run::of(&trained);
         let model = Model {
             chain: trained.model,
@@ -250,28 +285,33 @@ impl Arguments {
     }
 }
 
-/// Finds out before the work, not after it, that the model cannot be written.
-fn check_writable(model: &Path) -> Result<(), Failure> {
-    if model.is_dir() {
-        return Err(Failure::writing(
-            model,
-            "this is a directory. Give the name of a file, such as model.fmk",
-        ));
+impl Arguments {
+    /// Says so when training came to nothing.
+    fn warn_of_failure(&self, trained: &Trained, size: &report::Size, console: &Console) {
+        if trained.warm == Some(0) {
+            console.warn("the model to start from has no weight for any feature of the new one");
+        }
+        let losses = trained.iterations.iter().map(|progress| progress.iteration.loss);
+        let loss = losses.fold(f64::INFINITY, f64::min);
+        if trained.features == 0 {
+            console.warn(
+                "there is no feature, so the model cannot tell labels apart; lower --min-freq and --min-instances, or \
+                 add observations",
+            );
+        } else if trained.stop == Stop::Optimizer(Status::Diverged) {
+            console.warn("training diverged: choose smaller steps or stronger regularisation");
+        } else if trained.model.active() == 0 {
+            console.warn(
+                "all weights are zero, so the model cannot tell labels apart; lower --c1 and --c2, or train longer",
+            );
+        } else if self.algorithm.minimises_likelihood() && loss.is_finite() && loss > size.blank_loss {
+            let blank = size.blank_loss;
+            console.warn(&format!(
+                "the loss is {loss:.6}, more than the {blank:.6} of a model without weights: training diverged; \
+                 choose smaller steps or stronger regularisation"
+            ));
+        }
     }
-    let directory = match model.parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        _ => Path::new("."),
-    };
-    if !directory.exists() {
-        let advice = format!(
-            "the directory {} does not exist. Make it first",
-            directory.display()
-        );
-        return Err(Failure::writing(model, advice));
-    }
-    let probe = directory.join(format!(".fieldmark-{}", std::process::id()));
-    let written = std::fs::File::create(&probe).and_then(|_| std::fs::remove_file(&probe));
-    written.map_err(|error| Failure::writing(model, error))
 }
 
 fn read_dev(path: &Path, input: &InputFormat, data: &Dataset, console: &Console) -> Result<Dataset, Failure> {

@@ -41,20 +41,7 @@ impl Display for CheckReport {
         if let Some(overlap) = &self.overlap {
             show_overlap(f, overlap)?;
         }
-        let memory = &self.memory;
-        writeln!(f, "memory for training with L-BFGS")?;
-        let estimate = |features: u64, size: u64| format!("{:>10}  ({features} features)", bytes(size));
-        writeln!(f, "  the data               {:>10}", bytes(memory.dataset_bytes))?;
-        writeln!(
-            f,
-            "  features in the data   {}",
-            estimate(memory.supported_features, memory.training_bytes)
-        )?;
-        writeln!(
-            f,
-            "  all possible features  {}",
-            estimate(memory.all_features, memory.training_bytes_all)
-        )
+        Ok(())
     }
 }
 
@@ -199,20 +186,4 @@ fn places(lines: &[u64], count: u64) -> String {
     let word = if count == 1 { "line" } else { "lines" };
     let more = if count > lines.len() as u64 { ", …" } else { "" };
     format!("{word} {}{more}", shown.join(", "))
-}
-
-/// A size in the unit that fits.
-fn bytes(size: u64) -> String {
-    const UNITS: [&str; 5] = ["B", "kB", "MB", "GB", "TB"];
-    let mut value = size as f64;
-    let mut unit = 0;
-    while value >= 1000.0 && unit + 1 < UNITS.len() {
-        value /= 1000.0;
-        unit += 1;
-    }
-    if unit == 0 {
-        format!("{size} B")
-    } else {
-        format!("{value:.1} {}", UNITS[unit])
-    }
 }

@@ -1,6 +1,6 @@
 //! The findings of a check, with names that programs can rely on.
 
-use super::{MemoryEstimate, Oddity};
+use super::Oddity;
 use serde::{Deserialize, Serialize};
 
 /// What a check found. `Display` shows it to people, serde to programs.
@@ -40,8 +40,6 @@ pub struct CheckReport {
     pub contradictions: Repeats,
     /// The comparison with the test data, if there are any.
     pub overlap: Option<Overlap>,
-    /// What training will take.
-    pub memory: MemoryEstimate,
     /// Suspicious whitespace and the like.
     pub oddities: Vec<Oddity>,
 }

@@ -183,9 +183,19 @@ pub fn most_iterations(algorithm: &Algorithm) -> Option<u64> {
 }
 
 impl AlgorithmOptions {
-    /// The algorithm with its options.
-    pub fn algorithm(&self) -> Result<Algorithm, Failure> {
-        self.check()?;
+    /// The order of models that are counted, which is not for the user to choose.
+    pub fn counted_order(&self) -> Option<u8> {
+        match self.algorithm {
+            AlgorithmName::NaiveBayes => Some(0),
+            AlgorithmName::Hmm => Some(1),
+            _ => None,
+        }
+    }
+
+    /// The algorithm with its options. `others` are options of the model and of the run, and whether they were
+    /// given.
+    pub fn algorithm(&self, others: &[(&'static str, bool)]) -> Result<Algorithm, Failure> {
+        self.check(others)?;
         Ok(match self.algorithm {
             AlgorithmName::Lbfgs => Algorithm::Lbfgs(self.lbfgs()),
             AlgorithmName::OnlineLbfgs => Algorithm::OnlineLbfgs(self.online_lbfgs()),
@@ -200,7 +210,7 @@ impl AlgorithmOptions {
     }
 
     /// An option that would have no effect is a misunderstanding.
-    fn check(&self) -> Result<(), Failure> {
+    fn check(&self, others: &[(&'static str, bool)]) -> Result<(), Failure> {
         let given = [
             ("c1", self.c1.is_some()),
             ("c2", self.c2.is_some()),
@@ -235,20 +245,48 @@ impl AlgorithmOptions {
         if !matches!(self.algorithm, AlgorithmName::NaiveBayes | AlgorithmName::Hmm) {
             understood.push("max-iterations");
         }
-        match given
+        let strange = given
             .iter()
-            .find(|(name, given)| *given && !understood.contains(name))
-        {
+            .filter(|(name, _)| !understood.contains(name))
+            .chain(others.iter().filter(|(name, _)| !self.accepts(name)))
+            .find(|(_, given)| *given);
+        match strange {
             None => Ok(()),
             Some((option, _)) => {
-                let name = self.algorithm.to_possible_value();
-                let name = name.as_ref().map_or("", |value| value.get_name());
+                let name = self.name();
                 Err(Failure::user(format_args!(
                     "--{option} means nothing to --algorithm {name}, whose options are --{}",
                     understood.join(", --")
                 )))
             }
         }
+    }
+
+    /// Whether an option of the model or of the run means something to the algorithm.
+    fn accepts(&self, option: &str) -> bool {
+        match self.algorithm {
+            AlgorithmName::Lbfgs | AlgorithmName::OnlineLbfgs => true,
+            AlgorithmName::L2sgd | AlgorithmName::L1sgd => option != "precision",
+            // They compare best sequences, without sums.
+            AlgorithmName::Ap | AlgorithmName::Pa | AlgorithmName::Arow => {
+                !matches!(option, "precision" | "log-space")
+            }
+            AlgorithmName::NaiveBayes | AlgorithmName::Hmm => false,
+        }
+    }
+
+    /// Whether the loss is the negative log-likelihood, with a prior.
+    pub fn minimises_likelihood(&self) -> bool {
+        matches!(
+            self.algorithm,
+            AlgorithmName::Lbfgs | AlgorithmName::OnlineLbfgs | AlgorithmName::L2sgd | AlgorithmName::L1sgd
+        )
+    }
+
+    /// The name of the algorithm, as it is typed.
+    pub fn name(&self) -> String {
+        let value = self.algorithm.to_possible_value();
+        value.map_or_else(String::new, |value| value.get_name().to_owned())
     }
 
     fn lbfgs(&self) -> LbfgsOptions {

@@ -29,6 +29,9 @@ pub struct Checkpoints {
     resume: bool,
 }
 
+/// What `5m`, the default of `--checkpoint-every`, means.
+const DEFAULT: Interval = Interval::Time(Duration::from_secs(300));
+
 /// An interval, or none.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Every(Option<Interval>);
@@ -62,6 +65,16 @@ const EXPECTED: &str =
     "expected a number of iterations such as `10`, a time such as `30s`, `5m` or `1h`, or `never`";
 
 impl Checkpoints {
+    /// The options that were given and ask for something, by name.
+    pub fn given(&self) -> [(&'static str, bool); 3] {
+        let Every(every) = self.checkpoint_every;
+        [
+            ("checkpoint-every", every.is_some() && every != Some(DEFAULT)),
+            ("checkpoint", self.checkpoint.is_some()),
+            ("resume", self.resume),
+        ]
+    }
+
     fn path(&self, model: &Path) -> PathBuf {
         self.checkpoint.clone().unwrap_or_else(|| {
             let mut name = model.as_os_str().to_owned();

@@ -4,8 +4,8 @@ use crate::failure::Failure;
 use crate::memory;
 use crate::progress::{Event, Figures, Watcher};
 use fieldmark::Trained;
-use fieldmark::core::Dataset;
 use fieldmark::core::container::atomic_write;
+use fieldmark::core::{Dataset, Gold};
 use serde::Serialize;
 use std::fmt;
 use std::path::Path;
@@ -19,6 +19,9 @@ pub struct Size {
     labels: usize,
     observations: usize,
     threads: usize,
+    /// The loss of a model that knows nothing.
+    #[serde(skip)]
+    pub blank_loss: f64,
 }
 
 impl Size {
@@ -30,6 +33,7 @@ impl Size {
             labels: data.labels.len(),
             observations: data.observations.len(),
             threads,
+            blank_loss: blank_loss(data),
         }
     }
 
@@ -59,6 +63,7 @@ impl fmt::Display for Size {
             labels,
             observations,
             threads,
+            blank_loss: _,
         } = self;
         write!(
             f,
@@ -69,6 +74,19 @@ impl fmt::Display for Size {
     }
 }
 
+/// Σ ln(labels / allowed labels): every label sequence is as likely as every other.
+fn blank_loss(data: &Dataset) -> f64 {
+    let labels = data.labels.len();
+    let allowed = |t: usize| match data.gold(t) {
+        Gold::Known(_) => 1,
+        Gold::Ambiguous(set) => set.len(),
+        Gold::Unknown => labels,
+    };
+    (0..data.positions())
+        .map(|t| (labels as f64 / allowed(t) as f64).ln())
+        .sum()
+}
+
 /// What the file holds.
 #[derive(Serialize)]
 struct Report<'a> {
@@ -77,6 +95,8 @@ struct Report<'a> {
     size: &'a Size,
     features: usize,
     active_features: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warm_weights: Option<usize>,
     prepare_seconds: f64,
     peak_rss_bytes: Option<u64>,
     stop: String,
@@ -89,6 +109,7 @@ struct Report<'a> {
 pub struct Run {
     features: usize,
     active_features: usize,
+    warm_weights: Option<usize>,
     stop: String,
     best_iteration: Option<u64>,
     iterations: Vec<Figures>,
@@ -99,6 +120,7 @@ impl Run {
         Self {
             features: trained.features,
             active_features: trained.model.active(),
+            warm_weights: trained.warm,
             stop: trained.stop.to_string(),
             best_iteration: trained.best,
             iterations: trained.iterations.iter().map(Figures::new).collect(),
@@ -112,6 +134,7 @@ impl Run {
             size,
             features: self.features,
             active_features: self.active_features,
+            warm_weights: self.warm_weights,
             prepare_seconds: watcher.prepared.map_or(0.0, |(_, seconds)| seconds),
             peak_rss_bytes: memory::peak(),
             stop: self.stop,

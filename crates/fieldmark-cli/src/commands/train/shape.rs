@@ -4,7 +4,7 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::options::input::StepEndName;
 use clap::ValueEnum;
-use fieldmark::chain::{Strategy, StructureOptions};
+use fieldmark::chain::{Strategy, StructureOptions, UnseenTransitions};
 use fieldmark::core::StepEnd;
 use fieldmark::text::Template;
 
@@ -18,13 +18,13 @@ pub struct ShapeOptions {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=3))]
     order: Option<u8>,
 
-    /// Features of observation and label
-    #[arg(long, value_enum, default_value_t, value_name = "STRATEGY")]
-    states: StrategyName,
+    /// Features of observation and label [default: supported]
+    #[arg(long, value_enum, value_name = "STRATEGY")]
+    states: Option<StrategyName>,
 
-    /// Features of neighbouring labels, and of observations with them
-    #[arg(long, value_enum, default_value_t, value_name = "STRATEGY")]
-    transitions: StrategyName,
+    /// Features of neighbouring labels, and of observations with them [default: supported]
+    #[arg(long, value_enum, value_name = "STRATEGY")]
+    transitions: Option<StrategyName>,
 
     /// The same as --states all (CRFsuite's feature.possible_states)
     #[arg(long, conflicts_with = "states")]
@@ -52,6 +52,14 @@ pub struct ShapeOptions {
     #[arg(long)]
     no_lower_orders: bool,
 
+    /// Whether labels may be neighbours that never are in the training data
+    ///
+    /// `forbid` makes all other steps impossible, in training and in use. A step is seen between two positions
+    /// whose labels are known or ambiguous; with unknown labels it is not. Every label may still begin and end a
+    /// sequence. Training takes longer.
+    #[arg(long, value_enum, default_value_t, value_name = "CHOICE")]
+    unseen_transitions: UnseenName,
+
     /// Drop features whose values sum to less than this
     #[arg(long, value_name = "X", default_value_t = 0.0)]
     min_freq: f64,
@@ -72,6 +80,24 @@ enum StrategyName {
     DefaultOnly,
 }
 
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum UnseenName {
+    /// Possible, and unlikely only as far as weights say so, as in CRFsuite
+    #[default]
+    Free,
+    /// Impossible
+    Forbid,
+}
+
+impl From<UnseenName> for UnseenTransitions {
+    fn from(name: UnseenName) -> Self {
+        match name {
+            UnseenName::Free => UnseenTransitions::Free,
+            UnseenName::Forbid => UnseenTransitions::Forbid,
+        }
+    }
+}
+
 impl From<StrategyName> for Strategy {
     fn from(name: StrategyName) -> Self {
         match name {
@@ -87,6 +113,24 @@ impl ShapeOptions {
         self.step_observations.map(StepEnd::from)
     }
 
+    /// The options that were given and change something, by name; `order` is what the algorithm has anyway.
+    pub fn given(&self, order: Option<u8>) -> Vec<(&'static str, bool)> {
+        vec![
+            ("order", self.order.is_some() && self.order != order),
+            ("states", self.states.is_some()),
+            ("transitions", self.transitions.is_some()),
+            ("all-possible-states", self.all_possible_states),
+            ("all-possible-transitions", self.all_possible_transitions),
+            ("step-observations", self.step_observations.is_some()),
+            ("label-bias", self.label_bias),
+            ("boundaries", self.boundaries),
+            ("no-lower-orders", self.no_lower_orders),
+            ("unseen-transitions", self.unseen_transitions != UnseenName::Free),
+            ("min-freq", self.min_freq != 0.0),
+            ("min-instances", self.min_instances != 0),
+        ]
+    }
+
     /// The options of the model, for data that are read with this template.
     pub fn structure(
         &self,
@@ -99,37 +143,75 @@ impl ShapeOptions {
                 "--min-freq is {found}, expected a number from 0 up"
             )));
         }
-        let steps = |template: &Template| template.label_bigram() || template.has_step_observations();
-        let order = match self.order {
-            Some(order) => usize::from(order),
-            None if self.step_observations.is_none() && template.is_some_and(|template| !steps(template)) => {
-                console.note("the template has no B line, so labels are independent (order 0)");
-                0
-            }
-            None => 1,
-        };
-        if order == 0 && self.step_observations.is_some() {
-            return Err(Failure::user(
-                "--step-observations needs neighbouring labels, but --order is 0",
-            ));
+        let order = self.resolve_order(template, console)?;
+        if self.no_lower_orders && order < 2 {
+            return Err(Failure::user(format_args!(
+                "--no-lower-orders leaves out runs of labels that only models of order 2 and 3 have, but the order \
+                 is {order}"
+            )));
         }
         Ok(StructureOptions {
             order,
             states: if self.all_possible_states {
                 Strategy::All
             } else {
-                self.states.into()
+                self.states.unwrap_or_default().into()
             },
-            transitions: if self.all_possible_transitions {
-                Strategy::All
-            } else {
-                self.transitions.into()
-            },
+            transitions: self.transitions().into(),
             label_bias: self.label_bias,
             boundaries: self.boundaries,
             lower_orders: !self.no_lower_orders,
             min_freq: self.min_freq,
             min_instances: self.min_instances,
+            unseen_transitions: self.unseen_transitions.into(),
         })
     }
+
+    fn transitions(&self) -> StrategyName {
+        if self.all_possible_transitions {
+            StrategyName::All
+        } else {
+            self.transitions.unwrap_or_default()
+        }
+    }
+
+    /// The order, and whether the other options and the template make sense with it.
+    fn resolve_order(&self, template: Option<&Template>, console: &Console) -> Result<usize, Failure> {
+        let has_steps = template.is_some_and(has_steps);
+        let order = match self.order {
+            Some(order) => usize::from(order),
+            None if self.step_observations.is_none() && template.is_some() && !has_steps => {
+                console.note("the template has no B line, so labels are independent (order 0)");
+                0
+            }
+            None => 1,
+        };
+        if order > 0 {
+            return Ok(order);
+        }
+        let given = [
+            ("step-observations", self.step_observations.is_some()),
+            ("transitions", self.transitions() != StrategyName::default()),
+            ("boundaries", self.boundaries),
+            ("unseen-transitions", self.unseen_transitions != UnseenName::Free),
+        ];
+        if let Some((name, _)) = given.iter().find(|(_, given)| *given) {
+            let why = match self.order {
+                Some(_) => "--order is 0",
+                None => "the template has no B line, which makes the order 0; give --order 1",
+            };
+            return Err(Failure::user(format_args!(
+                "--{name} needs neighbouring labels, but {why}"
+            )));
+        }
+        if has_steps {
+            console.warn("--order 0 makes labels independent, so the B lines of the template are ignored");
+        }
+        Ok(0)
+    }
+}
+
+/// Whether a template describes steps between labels.
+pub fn has_steps(template: &Template) -> bool {
+    template.label_bigram() || template.has_step_observations()
 }
