@@ -634,3 +634,36 @@ fn a_report_that_cannot_be_written_is_noticed_before_training() {
     assert!(message.contains("does not exist"), "{message}");
     assert!(!place.path("m.fmk").exists());
 }
+
+#[test]
+fn a_checkpoint_that_cannot_be_written_is_noticed_before_training() {
+    let place = Place::with_data();
+    for (name, expected) in [
+        (
+            "no/where",
+            "no/where: cannot write: the directory no does not exist",
+        ),
+        (".", "this is a directory"),
+    ] {
+        let error = place.refuse(&format!(
+            "train --template template.txt --checkpoint {name} --model m.fmk train.txt"
+        ));
+        assert!(error.contains(expected), "{error}");
+    }
+    assert!(!place.path("m.fmk").exists());
+}
+
+#[test]
+fn data_of_one_label_and_templates_that_are_no_text() {
+    let place = Place::with_data();
+    place.write("one.txt", "a b O\nc d O\n");
+    let done = place.command("train -q --model m.fmk one.txt").done().success();
+    assert!(errors(&done).contains("every label is O, so there is nothing to learn"));
+    place.write("binary.txt", b"U00:%x[0,0]\n\xff\n");
+    let error = place.refuse("train --template binary.txt --model m.fmk train.txt");
+    assert!(error.contains("binary.txt:2: this is not valid UTF-8"), "{error}");
+    if cfg!(target_os = "linux") {
+        let error = place.refuse("train --report /dev/full --template template.txt --model m.fmk train.txt");
+        assert_eq!(error.matches("cannot write").count(), 1, "{error}");
+    }
+}

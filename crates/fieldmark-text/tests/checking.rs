@@ -2,7 +2,7 @@
 
 use fieldmark_core::Scheme;
 use fieldmark_text::check::{CheckOptions, CheckReport, OddityKind, Repeat, check};
-use fieldmark_text::{Format, Source, Template};
+use fieldmark_text::{Format, Source};
 
 fn columns(text: &str) -> CheckReport {
     checked(&Format::plain_columns(), text, None)

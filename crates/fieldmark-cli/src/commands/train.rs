@@ -146,6 +146,11 @@ impl Arguments {
         let data = self.read(&mut input)?;
         let size = report::Size::of(&data, started.elapsed().as_secs_f64(), threads);
         console.note(&size.to_string());
+        if let [label] = &data.labels.iter().collect::<Vec<_>>()[..] {
+            console.warn(&format!(
+                "every label is {label}, so there is nothing to learn; is the label where it should be?"
+            ));
+        }
         let dev = self
             .run
             .dev
@@ -201,6 +206,7 @@ impl Arguments {
         check_writable(&self.model)?;
         self.run.report.as_deref().map(check_writable).transpose()?;
         let checkpoint = self.checkpoints.file(&self.model);
+        checkpoint.as_deref().map(check_writable).transpose()?;
         let outputs = [
             ("--model", Some(self.model.as_path())),
             ("--report", self.run.report.as_deref()),

@@ -147,9 +147,17 @@ fn guess(data: &Path) -> FormatName {
 }
 
 fn read_template(path: &Path) -> Result<(String, Template), Failure> {
-    let text = std::fs::read_to_string(path).map_err(|error| {
+    let bytes = std::fs::read(path).map_err(|error| {
         Failure::user(format_args!(
             "{}: cannot read the template: {error}",
+            path.display()
+        ))
+    })?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let sound = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = sound.iter().filter(|&&byte| byte == b'\n').count() + 1;
+        Failure::user(format_args!(
+            "{}:{line}: this is not valid UTF-8; is it the template?",
             path.display()
         ))
     })?;

@@ -143,7 +143,6 @@ impl Run {
         };
         let mut text = serde_json::to_string_pretty(&report)?;
         text.push('\n');
-        atomic_write(path, |file| file.write_all(text.as_bytes()))
-            .map_err(|error| Failure::writing(path, error))
+        atomic_write(path, |file| file.write_all(text.as_bytes())).map_err(Failure::user)
     }
 }
