@@ -38,7 +38,7 @@ pub struct MemoryEstimate {
 
 /// The program itself.
 const PROGRAM: u64 = 7_000_000;
-/// What each of several threads leaves unused after reading, unless the data are smaller.
+/// What each of several threads leaves unused after reading, unless the data are small.
 const HEAP: u64 = 4_000_000;
 /// Positions that one thread, or each of several, has in hand.
 const POSITIONS: (usize, usize) = (2048, 8192);
@@ -67,7 +67,7 @@ pub fn estimate_memory(
     let work = work_bytes(&structure, in_hand.min(positions), longest.unwrap_or(0), threads);
     let reading = match threads {
         1 => 0,
-        threads => HEAP.min(dataset) * threads as u64 + dataset / 3,
+        threads => HEAP.min(dataset / 2) * threads as u64 + dataset / 3,
     };
     // While the data are laid out they are there twice, but no vector of weights is.
     let laying_out = dataset + layout;
