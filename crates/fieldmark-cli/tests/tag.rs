@@ -364,6 +364,53 @@ fn outputs_of_different_forms_are_not_mixed() {
 }
 
 #[test]
+fn scores_that_are_no_probabilities_come_with_a_warning() {
+    let place = Place::with_data();
+    for (algorithm, name) in [
+        ("ap", Some("averaged-perceptron")),
+        ("pa", Some("passive-aggressive")),
+        ("arow", Some("arow")),
+        ("lbfgs", None),
+        ("l2sgd", None),
+        ("hmm", None),
+    ] {
+        place.run(&format!(
+            "train -q --algorithm {algorithm} --model m.fmk train.crfsuite"
+        ));
+        // A model keeps its algorithm when it goes through a text.
+        place.write("m.txt", place.run("inspect --dump m.fmk"));
+        place.run("inspect --load m.txt again.fmk");
+        assert!(place.bytes("m.fmk") == place.bytes("again.fmk"), "{algorithm}");
+        for option in [
+            "--probs",
+            "--marginals",
+            "--spans",
+            "--nbest 2",
+            "--max-marginals",
+            "--log-probs",
+            "--json",
+            "",
+        ] {
+            let done = place
+                .command(&format!("tag {option} --model again.fmk test.crfsuite"))
+                .done()
+                .success();
+            let warning = errors(&done);
+            let expected = name.filter(|_| !["", "--json"].contains(&option));
+            match expected {
+                Some(name) => assert!(
+                    warning.contains(&format!(
+                        "this model was trained by {name}, which does not fit probabilities"
+                    )),
+                    "{algorithm} {option}: {warning}"
+                ),
+                None => assert_eq!(warning, "", "{algorithm} {option}"),
+            }
+        }
+    }
+}
+
+#[test]
 fn labels_with_bars_can_be_read_again() {
     let place = Place::new();
     place.write("train.txt", "a A\\|B\nb C\n");

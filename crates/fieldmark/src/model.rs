@@ -37,6 +37,14 @@ impl Model {
         })
     }
 
+    /// The algorithm that trained the model, if it is one that learns from mistakes (Collins 2002; Crammer et
+    /// al. 2006; Mejer & Crammer 2010). Scores of such a model rank label sequences; they were not fitted to
+    /// be log-probabilities.
+    pub fn learned_from_mistakes(&self) -> Option<&str> {
+        const LEARNERS: [&str; 3] = ["averaged-perceptron", "passive-aggressive", "arow"];
+        self.chain.algorithm().filter(|name| LEARNERS.contains(name))
+    }
+
     /// The model as a container.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
         Ok(self.writer().to_bytes()?)

@@ -35,6 +35,22 @@ pub enum Algorithm {
     Generative(Generative, f64),
 }
 
+impl Algorithm {
+    /// The name under which model files note the algorithm.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Algorithm::Lbfgs(_) => "lbfgs",
+            Algorithm::OnlineLbfgs(_) => "online-lbfgs",
+            Algorithm::Sgd(_) => "sgd",
+            Algorithm::AveragedPerceptron(_) => "averaged-perceptron",
+            Algorithm::PassiveAggressive(_) => "passive-aggressive",
+            Algorithm::Arow(_) => "arow",
+            Algorithm::Generative(Generative::NaiveBayes, _) => "naive-bayes",
+            Algorithm::Generative(Generative::HiddenMarkov, _) => "hmm",
+        }
+    }
+}
+
 impl Default for Algorithm {
     fn default() -> Self {
         Algorithm::Lbfgs(LbfgsOptions::default())
@@ -176,11 +192,13 @@ pub fn train(
     options: &TrainOptions,
     observer: &mut dyn Observer,
 ) -> Result<Trained, Error> {
-    match (&options.algorithm, options.precision) {
+    let mut trained = match (&options.algorithm, options.precision) {
         (Algorithm::Generative(kind, smoothing), _) => count(*kind, data, *smoothing),
         (_, Precision::F64) => run::<f64>(data, dev, warm, options, observer),
         (_, Precision::F32) => run::<f32>(data, dev, warm, options, observer),
-    }
+    }?;
+    trained.model = trained.model.with_algorithm(options.algorithm.name());
+    Ok(trained)
 }
 
 fn count(kind: Generative, data: Dataset, smoothing: f64) -> Result<Trained, Error> {

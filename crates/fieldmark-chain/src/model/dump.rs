@@ -29,6 +29,7 @@ impl ChainModel {
     /// | `step` observation, two labels, weight | after its states, in the order of pairs |
     /// | `observation` name | in place of weights for an observation without any |
     /// | `unknown` observation | if one stands for unknown names |
+    /// | `algorithm` name | if the training algorithm was noted |
     /// | `end` | the last |
     pub fn dump(&self, out: &mut dyn Write) -> io::Result<()> {
         let out = &mut BufWriter::new(out);
@@ -76,6 +77,9 @@ impl ChainModel {
         self.dump_observations(&labels, out)?;
         if let Some(unknown) = self.unknown {
             writeln!(out, "unknown\t{}", escape(self.observations.name(unknown)))?;
+        }
+        if let Some(algorithm) = &self.algorithm {
+            writeln!(out, "algorithm\t{}", escape(algorithm))?;
         }
         writeln!(out, "end")?;
         out.flush()

@@ -240,3 +240,23 @@ fn allowed_transitions_are_part_of_the_text() {
     let error = ChainModel::from_dump(without.as_bytes()).map(|_| ()).unwrap_err();
     assert!(error.to_string().contains("sequences of any length"), "{error}");
 }
+
+#[test]
+fn the_algorithm_is_kept() {
+    let model = ChainModel::from_dump(GOOD.as_bytes()).unwrap();
+    assert_eq!(model.algorithm(), None);
+    let text = GOOD.replace("\nend\n", "\nalgorithm\tarow\nend\n");
+    let model = ChainModel::from_dump(text.as_bytes()).unwrap();
+    assert_eq!(model.algorithm(), Some("arow"));
+    let mut again = Vec::new();
+    model.dump(&mut again).unwrap();
+    assert!(again.ends_with(b"unknown\ty\nalgorithm\tarow\nend\n"));
+    for (wrong, expected) in [
+        ("algorithm\tarow\nalgorithm\tap", "one line `algorithm` at most"),
+        ("algorithm\tarow\nunknown\ty", "one line `unknown` at most"),
+    ] {
+        let text = text.replace("algorithm\tarow", wrong);
+        let error = ChainModel::from_dump(text.as_bytes()).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}

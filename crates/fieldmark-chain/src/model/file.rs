@@ -11,6 +11,7 @@
 //! | `chain.pairs` | u32, two each: the label pairs that are columns of the next table |
 //! | `chain.pair.offsets`, `.columns` | u32: observation × label pair |
 //! | `chain.tuples.2` to `chain.tuples.4` | u32, as many each as the name says: label tuples, as the order permits |
+//! | `chain.algorithm` | text: the name of the training algorithm; absent if it was not noted |
 //! | `chain.weights` | f64: the weights in the numbering of [`Structure`] |
 //!
 //! The checksums of the container say that a file is as it was written, not that it was written by this
@@ -29,6 +30,7 @@ use std::sync::Arc;
 
 const VERSION_LINE: &str = "chain\t1";
 const OBSERVATIONS: &str = "chain.observations";
+const ALGORITHM: &str = "chain.algorithm";
 const TRANSITIONS: &str = "chain.transitions";
 
 impl ChainModel {
@@ -52,6 +54,9 @@ impl ChainModel {
                 tuples.flatten().copied().collect::<Vec<_>>(),
             );
         }
+        if let Some(algorithm) = &self.algorithm {
+            writer.add_str(ALGORITHM, algorithm.as_str());
+        }
         writer.add_f64s("chain.weights", &self.weights[..]);
     }
 
@@ -68,7 +73,11 @@ impl ChainModel {
         let tuples = read_tuples(container, &options, labels.len())?.only(allowed);
         let structure = Structure::assemble(options, labels.len(), unary, pairs, pair, tuples);
         let weights = read_weights(container, structure.weights())?;
-        Ok(Self::assemble(labels, observations, unknown, structure, weights))
+        let model = Self::assemble(labels, observations, unknown, structure, weights);
+        if !container.has(ALGORITHM) {
+            return Ok(model);
+        }
+        Ok(model.with_algorithm(container.str(ALGORITHM)?))
     }
 }
 

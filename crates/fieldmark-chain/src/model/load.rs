@@ -132,6 +132,7 @@ struct Loader {
     /// Whether the last observation was said to have no weight.
     closed: bool,
     unknown: Option<u32>,
+    algorithm: Option<String>,
 }
 
 /// The features of one table, row by row.
@@ -186,6 +187,7 @@ impl Loader {
             pair: Rows::default(),
             closed: false,
             unknown: None,
+            algorithm: None,
         }
     }
 
@@ -213,8 +215,9 @@ impl Loader {
                 .enter(Part::Observations)
                 .and_then(|()| self.lone_observation(name)),
             ("unknown", [name]) => self.enter(Part::Unknown).and_then(|()| self.unknown(name)),
+            ("algorithm", [name]) => self.enter(Part::Unknown).and_then(|()| self.algorithm(name)),
             _ => Err(Wrong::expected(
-                "`label`, `bias`, `allow`, `tuple`, `pair`, `state`, `step`, `observation`, `unknown` or `end` with \
+                "`label`, `bias`, `allow`, `tuple`, `pair`, `state`, `step`, `observation`, `unknown`, `algorithm` or `end` with \
                  its fields, separated by tabs",
             )),
         }
@@ -402,9 +405,17 @@ impl Loader {
         Ok(true)
     }
 
+    fn algorithm(&mut self, name: &str) -> Result<(), Wrong> {
+        if self.algorithm.is_some() {
+            return Err(Wrong::expected("one line `algorithm` at most"));
+        }
+        self.algorithm = Some(unescaped(name)?.into_owned());
+        Ok(())
+    }
+
     fn unknown(&mut self, name: &str) -> Result<(), Wrong> {
-        if self.unknown.is_some() {
-            return Err(Wrong::expected("one line `unknown` at most"));
+        if self.unknown.is_some() || self.algorithm.is_some() {
+            return Err(Wrong::expected("one line `unknown` at most, before `algorithm`"));
         }
         self.unknown = self.observations.get(&unescaped(name)?);
         match self.unknown {
@@ -433,13 +444,9 @@ impl Loader {
         weights.extend(self.biases);
         let structure = Structure::assemble(self.options, labels, unary, self.pairs, pair, tuples);
         let names = Names::new(self.observations.iter());
-        Ok(ChainModel::assemble(
-            self.labels,
-            names,
-            self.unknown,
-            structure,
-            weights.into(),
-        ))
+        let mut model = ChainModel::assemble(self.labels, names, self.unknown, structure, weights.into());
+        model.algorithm = self.algorithm;
+        Ok(model)
     }
 }
 

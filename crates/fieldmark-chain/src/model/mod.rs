@@ -37,6 +37,7 @@ pub struct ChainModel {
     unknown: Option<u32>,
     structure: Structure,
     weights: Shared<f64>,
+    algorithm: Option<String>,
 }
 
 /// Scores that do not depend on observations.
@@ -89,7 +90,19 @@ impl ChainModel {
             unknown,
             structure,
             weights,
+            algorithm: None,
         }
+    }
+
+    /// Notes by which algorithm the weights were found.
+    pub fn with_algorithm(mut self, name: &str) -> Self {
+        self.algorithm = Some(name.to_owned());
+        self
+    }
+
+    /// The name of the algorithm by which the weights were found, if it was noted.
+    pub fn algorithm(&self) -> Option<&str> {
+        self.algorithm.as_deref()
     }
 
     /// Lets an observation stand for every name that the model does not know.

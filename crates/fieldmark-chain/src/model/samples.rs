@@ -134,7 +134,12 @@ fn model_with(data: &Dataset, random: &mut Random, weight: fn(&mut Random) -> f6
     }
     let names = Names::new(data.observations.iter());
     let unknown = random.flag().then(|| random.below(names.len()) as u32);
-    ChainModel::assemble(data.labels.clone(), names, unknown, structure, weights.into())
+    let model = ChainModel::assemble(data.labels.clone(), names, unknown, structure, weights.into());
+    if random.flag() {
+        model.with_algorithm("arow")
+    } else {
+        model
+    }
 }
 
 /// A model with weights of any size, most often with all of its features.
@@ -180,6 +185,7 @@ pub(crate) fn same(a: &ChainModel, b: &ChainModel) -> bool {
     a.labels() == b.labels()
         && a.observations() == b.observations()
         && a.unknown() == b.unknown()
+        && a.algorithm() == b.algorithm()
         && parts(a) == parts(b)
         && bits(a) == bits(b)
 }

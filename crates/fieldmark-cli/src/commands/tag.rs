@@ -27,7 +27,8 @@ use write::{View, Written};
 /// soon as a sequence is complete.
 ///
 /// Everything is exact: probabilities are those of the model over all label sequences, and what --scheme,
-/// --forbid and --fix-labels rule out has probability 0.
+/// --forbid and --fix-labels rule out has probability 0. (Models that were trained by ap, pa or arow only rank
+/// label sequences: what is printed as their probabilities comes with a warning.)
 ///
 /// A sequence for which no label sequence is possible gets `?` in place of every label, and a warning with
 /// its line; the others are labelled all the same, and the exit code is 2.
@@ -223,6 +224,12 @@ impl Arguments {
         model.input.partial_labels |= self.limits.fixes_labels();
         let model = &model;
         let (wanted, view) = self.wanted.resolve(columns)?;
+        if let (Some(algorithm), true) = (model.learned_from_mistakes(), wanted.probabilities()) {
+            console.warn(&format!(
+                "this model was trained by {algorithm}, which does not fit probabilities: the numbers rank label \
+                 sequences, but do not say how often they are right"
+            ));
+        }
         let limits = self.limits.resolve(model, console)?;
         let answers = Answers::new(model, &limits, wanted, syntax)?;
         let source = Source::from_argument(&self.data);

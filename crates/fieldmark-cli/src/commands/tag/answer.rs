@@ -21,6 +21,13 @@ pub struct Wanted {
     pub spans: bool,
 }
 
+impl Wanted {
+    /// Whether numbers are wanted beside labels.
+    pub fn probabilities(&self) -> bool {
+        *self != Wanted::default()
+    }
+}
+
 /// Answers questions about sequences; shared by threads.
 pub struct Answers<'a> {
     labels: &'a Alphabet,
