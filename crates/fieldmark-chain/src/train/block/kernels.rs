@@ -6,6 +6,9 @@ use crate::train::real::TrainingReal;
 use fieldmark_core::kernels::{Kernel, Real, Simd, load_vectors, prefetch, store_vectors};
 use std::ops::Range;
 
+/// Numbers in a cache line, or fewer.
+const LINE: usize = 8;
+
 impl<C: Column> Block<C> {
     /// Sets `rows` (one of `stride` lanes for each position) to the scores of the columns.
     ///
@@ -42,11 +45,9 @@ impl<C: Column> Block<C> {
         for (position, row) in positions.zip(rows.chunks_exact_mut(stride)) {
             let range = self.dense.range(position, self.parts, 0..self.parts);
             let mut sum = initial;
-            if self.dense_is_large() {
-                for &cell in self.dense.ahead(&range) {
-                    for v in 0..(N * T::LANES).div_ceil(8) {
-                        prefetch(weights, cell as usize + v * 8);
-                    }
+            for &cell in self.rare_rows_ahead(position) {
+                for line in 0..(N * T::LANES).div_ceil(LINE) {
+                    prefetch(weights, cell as usize + line * LINE);
                 }
             }
             if self.dense.values.is_empty() {
@@ -154,10 +155,14 @@ impl<C: Column> Block<C> {
         });
     }
 
-    /// Whether dense rows do not fit into a cache.
+    /// The first cells of the rarest dense rows of a later position: those that are least likely in a cache.
     #[inline(always)]
-    fn dense_is_large(&self) -> bool {
-        self.dense_cells > 1 << 20
+    fn rare_rows_ahead(&self, position: usize) -> &[u32] {
+        const POSITIONS: usize = 2;
+        const ROWS: usize = 6;
+        let end = (position + POSITIONS + 1) * self.parts;
+        let end = self.dense.offsets.get(end).map_or(0, |&end| end as usize);
+        self.dense.cells.get(end.wrapping_sub(ROWS)..end).unwrap_or(&[])
     }
 
     fn part_range(&self, part: Option<usize>) -> Range<usize> {
@@ -178,14 +183,10 @@ impl<C: Column> Block<C> {
         let (head, tail) = ((N - 1) * T::LANES, self.width - (N - 1) * T::LANES);
         for (position, row) in positions.zip(rows.chunks_exact(N * T::LANES)) {
             let range = self.dense.range(position, self.parts, part.clone());
-            if self.dense_is_large() {
-                for &cell in self.dense.ahead(&range) {
-                    for v in 0..(N * T::LANES).div_ceil(8) {
-                        prefetch(
-                            target.dense,
-                            (cell as usize).wrapping_sub(target.dense_start) + v * 8,
-                        );
-                    }
+            for &cell in self.rare_rows_ahead(position) {
+                for line in 0..(N * T::LANES).div_ceil(LINE) {
+                    let cell = (cell as usize + line * LINE).wrapping_sub(target.dense_start);
+                    prefetch(target.dense, cell);
                 }
             }
             let vectors: [S::V; N] = load_vectors(simd, row);
