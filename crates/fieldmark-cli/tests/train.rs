@@ -295,16 +295,18 @@ fn training_that_comes_to_nothing_is_told() {
 #[test]
 fn warnings_are_no_progress() {
     let place = Place::with_data();
-    place.write("dev.txt", "Ada Aa B-ROBOT\n");
-    let done = place
-        .command("train -q --template template.txt --dev dev.txt --model m.fmk train.txt")
-        .done()
-        .success();
+    place.write("dev.txt", "Ada Aa B-ROBOT\nwrote a O\n");
+    let command = "train -q --template template.txt --dev dev.txt --model m.fmk train.txt";
+    let done = place.command(command).done().success();
     let text = errors(&done);
     assert!(
         text.starts_with("warning: the label B-ROBOT") && text.lines().count() == 1,
         "{text}"
     );
+    // Nothing can be scored by labels that are all unknown.
+    place.write("dev.txt", "Ada Aa B-ROBOT\n");
+    let text = errors(&place.command(command).done().code(2));
+    assert!(text.contains("no label that occurs in training"), "{text}");
 }
 
 #[test]

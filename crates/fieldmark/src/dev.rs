@@ -4,8 +4,8 @@ use crate::Error;
 use fieldmark_chain::inference::Space;
 use fieldmark_chain::{Structure, Tagger};
 use fieldmark_core::scheme::Tag;
-use fieldmark_core::{Alphabet, Dataset, Gold};
-use fieldmark_eval::{Counts, LabelTable, span_counts};
+use fieldmark_core::{Alphabet, Dataset, Gold, Instance};
+use fieldmark_eval::{Counts, Evaluation, GoldLabel, LabelTable, span_counts};
 use rayon::prelude::*;
 
 /// A development set, ready to be scored again and again.
@@ -24,6 +24,15 @@ impl<'a> Dev<'a> {
         if data.is_empty() {
             return Err(Error::Option("the development set is empty".into()));
         }
+        let open = |gold| gold == Gold::Unknown;
+        if data
+            .instances()
+            .all(|instance| (0..instance.len()).all(|t| open(instance.gold(t))))
+        {
+            let problem = "the development set has no label that occurs in training, so nothing can be scored; \
+                           does it have the column of labels?";
+            return Err(Error::Option(problem.into()));
+        }
         let spans = labels
             .iter()
             .any(|label| matches!(Tag::parse(label), Tag::Part(..)));
@@ -34,7 +43,10 @@ impl<'a> Dev<'a> {
         })
     }
 
-    /// Span F1, or token accuracy, between 0 and 1. Labels that training did not see count as wrong.
+    /// Span F1, or token accuracy, between 0 and 1.
+    ///
+    /// Labels that are unknown or ambiguous count as in [`Evaluation::add_partial`]; labels that training did not
+    /// see are unknown.
     pub(crate) fn score(&self, structure: &Structure, weights: &[f64]) -> f64 {
         let first: Vec<usize> = (0..self.data.len()).step_by(TASK).collect();
         let parts: Vec<(Counts, usize, usize)> = first
@@ -71,25 +83,98 @@ impl<'a> Dev<'a> {
                 _ => None,
             })
             .collect();
-        match gold {
-            Some(gold) => {
-                sums.0 += span_counts(&gold, predicted, &self.table);
-                sums.1 += gold
-                    .iter()
-                    .zip(predicted)
-                    .filter(|(gold, predicted)| gold == predicted)
-                    .count();
-                sums.2 += gold.len();
-            }
-            // Positions that are not known cannot be right or wrong; spans of such sequences are not counted.
-            None => {
-                for (t, &label) in predicted.iter().enumerate() {
-                    if let Gold::Known(gold) = instance.gold(t) {
-                        sums.1 += usize::from(gold == label);
-                        sums.2 += 1;
-                    }
-                }
-            }
+        if let Some(gold) = gold {
+            sums.0 += span_counts(&gold, predicted, &self.table);
+            let pairs = gold.iter().zip(predicted);
+            sums.1 += pairs.filter(|(gold, predicted)| gold == predicted).count();
+            sums.2 += gold.len();
+        } else {
+            let (spans, right, all) = self.partial_counts(instance, predicted);
+            sums.0 += spans;
+            sums.1 += right;
+            sums.2 += all;
         }
+    }
+
+    /// The counts of a sequence of which not all gold labels are known.
+    fn partial_counts(&self, instance: Instance<'_>, predicted: &[u32]) -> (Counts, usize, usize) {
+        let name = |label: u32| self.data.labels.name(label);
+        let gold: Vec<GoldLabel<&str>> = (0..instance.len())
+            .map(|t| match instance.gold(t) {
+                Gold::Known(label) => GoldLabel::Known(name(label)),
+                Gold::Ambiguous(labels) => GoldLabel::OneOf(labels.iter().copied().map(name).collect()),
+                Gold::Unknown => GoldLabel::Unknown,
+            })
+            .collect();
+        let predicted: Vec<&str> = predicted.iter().copied().map(name).collect();
+        let mut evaluation = Evaluation::conlleval();
+        // Both have one label for each position.
+        if evaluation.add_partial(&gold, &predicted).is_err() {
+            return Default::default();
+        }
+        let report = evaluation.report();
+        let tokens = |count: u64| count as usize;
+        (
+            report.spans.total.counts,
+            tokens(report.correct_tokens),
+            tokens(report.tokens),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fieldmark_chain::StructureOptions;
+    use fieldmark_core::DatasetBuilder;
+
+    /// Sequences of `a` and `b`, with their gold labels.
+    fn data(sequences: &[&[(&str, &str)]]) -> Dataset {
+        let mut builder = DatasetBuilder::new();
+        for label in ["B-X", "B-Y", "O"] {
+            builder.labels.intern(label);
+        }
+        for sequence in sequences {
+            for (name, gold) in *sequence {
+                let id = builder.observations.intern(name);
+                builder.observe(id, 1.0);
+                let gold = match *gold {
+                    "?" => Gold::Unknown,
+                    "B-X|B-Y" => Gold::Ambiguous(&[0, 1]),
+                    known => Gold::Known(builder.labels.intern(known)),
+                };
+                builder.end_position(gold).unwrap();
+            }
+            builder.end_instance().unwrap();
+        }
+        builder.finish()
+    }
+
+    #[test]
+    fn open_labels_count_as_in_an_evaluation() {
+        let train = data(&[&[("a", "B-X"), ("b", "O")]]);
+        let structure = Structure::build(&train, &StructureOptions::default()).unwrap();
+        // One weight for a as B-X, one for b as O, and transitions.
+        let mut weights = vec![0.0; structure.weights()];
+        weights[structure.unary_weights()].fill(10.0);
+        let score = |sequences: &[&[(&str, &str)]]| {
+            let dev = data(sequences);
+            Dev::new(&dev, &train.labels).unwrap().score(&structure, &weights)
+        };
+        let found = [("a", "B-X"), ("b", "O"), ("b", "?")];
+        let left_out = [("a", "?"), ("b", "O")];
+        let missed = [("b", "B-X"), ("b", "O"), ("b", "?")];
+        assert_eq!(score(&[&found, &left_out]), 1.0);
+        assert_eq!(score(&[&found, &left_out, &missed]), 2.0 / 3.0);
+        assert_eq!(score(&[&[("a", "B-X|B-Y")], &missed]), 2.0 / 3.0);
+    }
+
+    #[test]
+    fn a_set_without_labels_is_refused() {
+        let labels = data(&[]).labels;
+        for sequences in [&[][..], &[&[("a", "?")][..], &[("b", "?"), ("a", "?")]]] {
+            assert!(Dev::new(&data(sequences), &labels).is_err());
+        }
+        assert!(Dev::new(&data(&[&[("a", "?")], &[("a", "O")]]), &labels).is_ok());
     }
 }

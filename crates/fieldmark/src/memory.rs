@@ -10,12 +10,12 @@ use serde::Serialize;
 /// The memory that training with L-BFGS in double precision takes.
 ///
 /// The features are chosen and the data laid out as training does it, so these numbers are exact. For the rest, with
-/// `n` cells for weights and `m` remembered pairs, L-BFGS keeps the weights, the gradient, their previous values and
-/// the direction in numbers of 8 bytes, and `2m` vectors of history in numbers of 4 (Nocedal 1980):
+/// `n` cells for weights and `m` remembered pairs, L-BFGS keeps the weights, the gradient and their previous values in
+/// numbers of 8 bytes, and `2(m + 1)` vectors of history in numbers of 4 (Nocedal 1980):
 ///
 /// `training = program + layout + n (40 + 8m) + work + reading`
 ///
-/// `work` are the tables of the sequences that threads have in hand, and `reading` is what the readers of several
+/// `work` is what the objective takes for sums and for the sequences that threads have in hand, and `reading` is what the readers of several
 /// threads leave unused in their heaps. Other algorithms take less; L1 regularisation, a development set and
 /// checkpoints take a few vectors of weights more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -40,10 +40,6 @@ pub struct MemoryEstimate {
 const PROGRAM: u64 = 7_000_000;
 /// What each of several threads leaves unused after reading, unless the data are small.
 const HEAP: u64 = 4_000_000;
-/// Positions that one thread, or each of several, has in hand.
-const POSITIONS: (usize, usize) = (2048, 8192);
-/// Positions whose sums are kept apart.
-const GROUP: usize = 512;
 
 /// Estimates the memory of training on the threads of the current rayon pool, with L-BFGS and `memories` pairs of
 /// vectors.
@@ -55,16 +51,10 @@ pub fn estimate_memory(
     let threads = rayon::current_num_threads().max(1);
     let dataset = data.memory() as u64;
     let structure = Structure::build(&data, options)?;
-    let positions = data.positions();
-    let longest = data.instances().map(|instance| instance.len()).max();
     let objective = ChainObjective::<f64>::new(&structure, data, Arithmetic::default());
     let layout = objective.memory() as u64 + structure_bytes(&structure);
-    let optimizer = objective.len() as u64 * (40 + 8 * memories);
-    let in_hand = match threads {
-        1 => POSITIONS.0,
-        threads => POSITIONS.1 * threads,
-    };
-    let work = work_bytes(&structure, in_hand.min(positions), longest.unwrap_or(0), threads);
+    let optimizer = objective.len() as u64 * (4 * 8 + 2 * (memories + 1) * 4);
+    let work = objective.memory_of_evaluation() as u64;
     let reading = match threads {
         1 => 0,
         threads => HEAP.min(dataset / 2) * threads as u64 + dataset / 3,
@@ -89,21 +79,4 @@ fn structure_bytes(structure: &Structure) -> u64 {
     let arcs = structure.automaton().arcs().len();
     let tuples = structure.tuples().len();
     (4 * numbers + 64 * arcs + 48 * tuples) as u64
-}
-
-/// Rows of labels and label pairs for the positions in hand, sums of their groups, and tables of one sequence for
-/// each thread.
-fn work_bytes(structure: &Structure, in_hand: usize, longest: usize, threads: usize) -> u64 {
-    let automaton = structure.automaton();
-    let (labels, states, arcs) = (automaton.labels(), automaton.states(), automaton.arcs().len());
-    let pairs = if structure.pair().is_empty() {
-        0
-    } else {
-        structure.pairs().len()
-    };
-    let steps = if pairs > 0 { arcs } else { 0 };
-    let rows = in_hand * (labels + pairs);
-    let sums = in_hand.div_ceil(GROUP) * (arcs + labels * labels + labels + states);
-    let tables = threads * longest * (3 * labels + 3 * states + pairs + steps);
-    8 * (rows + sums + tables) as u64
 }

@@ -228,8 +228,9 @@ fn run<T: Machines>(
     options: &TrainOptions,
     observer: &mut dyn Observer,
 ) -> Result<Trained, Error> {
+    let print = || fingerprint(&data, dev, warm, options);
+    let fingerprint = options.checkpoint.is_some().then(print);
     let dev = dev.map(|dev| Dev::new(dev, &data.labels)).transpose()?;
-    let fingerprint = options.checkpoint.is_some().then(|| fingerprint(&data, options));
     let structure = Structure::build(&data, &options.structure)?;
     let mut objective = ChainObjective::<T>::new(&structure, data, options.arithmetic);
     let resumed = match (&options.checkpoint, fingerprint) {
@@ -318,7 +319,12 @@ fn run<T: Machines>(
 }
 
 /// The same for two runs that take the same steps.
-fn fingerprint(data: &Dataset, options: &TrainOptions) -> u64 {
+fn fingerprint(
+    data: &Dataset,
+    dev: Option<&Dataset>,
+    warm: Option<&ChainModel>,
+    options: &TrainOptions,
+) -> u64 {
     let mut algorithm = options.algorithm.clone();
     // More iterations may be asked for when a run is resumed.
     match &mut algorithm {
@@ -330,8 +336,15 @@ fn fingerprint(data: &Dataset, options: &TrainOptions) -> u64 {
         Algorithm::Arow(options) => options.max_iterations = None,
         Algorithm::Generative(..) => {}
     }
+    let dev = dev.map(Dataset::fingerprint);
+    let warm = warm.map(|model| {
+        let bits = model.weights().iter().map(|weight| weight.to_bits());
+        bits.fold(0u64, |print, bits| {
+            print.rotate_left(5).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ bits
+        })
+    });
     let choices = format!(
-        "{:?} {algorithm:?} {:?} {:?}",
+        "{:?} {algorithm:?} {:?} {:?} {dev:?} {warm:?}",
         options.structure, options.precision, options.arithmetic
     );
     fieldmark_core::Alphabet::hash(&format!("{:016x} {choices}", data.fingerprint()))

@@ -115,8 +115,14 @@ fn a_run_that_was_stopped_and_resumed_ends_like_one_that_was_not() {
     let mut other = options(12);
     other.checkpoint = Some(checkpoint(true));
     other.structure.order = 2;
-    let error = train(train_data, Some(&dev), None, &other, &mut ()).unwrap_err();
-    assert!(error.to_string().contains("another run"), "{error}");
+    let other_order = train(train_data.clone(), Some(&dev), None, &other, &mut ());
+    let without_dev = train(train_data.clone(), None, None, &second, &mut ());
+    let other_dev = train(train_data.clone(), Some(&train_data), None, &second, &mut ());
+    let warm = train(train_data, Some(&dev), Some(&whole.model), &second, &mut ());
+    for error in [other_order, without_dev, other_dev, warm] {
+        let error = error.unwrap_err();
+        assert!(error.to_string().contains("another run"), "{error}");
+    }
 }
 
 #[test]

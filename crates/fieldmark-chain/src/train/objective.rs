@@ -5,7 +5,7 @@
 //! one sequence. The gradient is the difference of the expected feature counts under both.
 
 use super::block::Block;
-use super::pass::{Pass, Places, Shard};
+use super::pass::{Pass, Places, Shard, memory_of_passes};
 use super::real::TrainingReal;
 use super::sequence::Worker;
 use super::sums::Totals;
@@ -173,6 +173,11 @@ impl<'a, T: TrainingReal> ChainObjective<'a, T> {
             + self.scratch.shards.iter().map(Shard::memory).sum::<usize>()
     }
 
+    /// Bytes of memory that evaluating everything will take besides.
+    pub fn memory_of_evaluation(&self) -> usize {
+        memory_of_passes(&self.field, self.scratch.shards.len())
+    }
+
     /// The loss of some instances; adds its gradient.
     fn pass(&mut self, instances: Places<'_>, x: &[f64], gradient: &mut [f64]) -> f64 {
         self.field.set_weights(x, 1.0);
@@ -225,7 +230,7 @@ impl<T: TrainingReal> StochasticObjective for ChainObjective<'_, T> {
 }
 
 impl<T: TrainingReal> Field<'_, T> {
-    fn block_cells(&self) -> usize {
+    pub(super) fn block_cells(&self) -> usize {
         self.unary.cells() + self.pair.as_ref().map_or(0, Block::cells)
     }
 

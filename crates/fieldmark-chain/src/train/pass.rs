@@ -105,6 +105,26 @@ impl<T> Shard<T> {
     }
 }
 
+/// Bytes that passes with this many shards take: the gradients of shards, the rows and sums of batches, and the
+/// tables of each thread for one sequence.
+pub(super) fn memory_of_passes<T: TrainingReal>(field: &Field<'_, T>, shards: usize) -> usize {
+    let data = &field.data;
+    let automaton = field.structure.automaton();
+    let (labels, states, arcs) = (automaton.labels(), automaton.states(), automaton.arcs().len());
+    let longest = data.instances().map(|instance| instance.len()).max().unwrap_or(0);
+    let in_hand = match field.threads > shards {
+        true => SHARED_BATCH_POSITIONS * field.threads,
+        false => (BATCH_POSITIONS + longest) * shards,
+    };
+    let in_hand = in_hand.min(data.positions());
+    let rows = in_hand * (field.stride + field.pair_stride);
+    let sums = in_hand.div_ceil(GROUP_POSITIONS) * (arcs + labels * field.stride + labels + states);
+    let steps = if field.pair.is_some() { arcs } else { 0 };
+    let tables = field.threads * longest * (3 * field.stride + 3 * states + field.pair_stride + steps);
+    let gradients = (shards - 1) * field.block_cells();
+    (gradients + rows + sums + tables) * size_of::<T>()
+}
+
 /// What a pass reads, and its threads' scratch memory.
 pub(super) struct Pass<'a, T> {
     pub(super) field: &'a Field<'a, T>,

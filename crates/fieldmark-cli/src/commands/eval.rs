@@ -23,8 +23,8 @@ use std::path::PathBuf;
 /// script. Columns are separated by white space, or by tabs where the first line has tabs around its labels.
 ///
 /// Gold labels may be partial. A token whose gold label is `?` is left out, and so is every span, gold or
-/// predicted, on such a token or next to one; the report says how many. A predicted label is right beside
-/// `A|B` if it is A or B; if it is neither, A counts as the gold label.
+/// predicted, on such a token or next to one; the report says how many tokens and predicted spans that
+/// were. A predicted label is right beside `A|B` if it is A or B; if it is neither, A counts as the gold label.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {

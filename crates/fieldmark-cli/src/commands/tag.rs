@@ -112,7 +112,7 @@ struct WantedOptions {
 
     /// Print one JSON object per sequence
     ///
-    /// With everything that other options ask for. Positions count from 0.
+    /// With everything that other options ask for, or with the sequences of --nbest. Positions count from 0.
     #[arg(long)]
     json: bool,
 }
