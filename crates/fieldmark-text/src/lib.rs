@@ -25,6 +25,7 @@
 
 mod attributes;
 mod block;
+mod characters;
 pub mod check;
 mod columns;
 mod error;
@@ -37,6 +38,7 @@ mod sink;
 mod source;
 pub mod surface;
 mod template;
+pub mod tokenize;
 pub mod tokens;
 
 pub use attributes::escape_attribute;
