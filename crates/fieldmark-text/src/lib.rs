@@ -34,12 +34,12 @@ pub mod markup;
 mod part;
 mod reader;
 pub mod render;
+pub mod sentences;
 mod sink;
 mod source;
 pub mod surface;
 mod template;
 pub mod tokenize;
-pub mod tokens;
 
 pub use attributes::escape_attribute;
 pub use block::{Block, BlockOptions, Blocks};

@@ -7,17 +7,18 @@
 //!
 //! ```
 //! use fieldmark_core::scheme::Scheme;
-//! use fieldmark_text::{markup, tokens::tokenize};
+//! use fieldmark_text::markup;
+//! use fieldmark_text::tokenize::{Tokenizer, TokenizerProfile};
 //! let sentences = markup::parse("Give [iron](DRUG) [40mg](DOSE) now.")?;
 //! let sentence = &sentences[0];
 //! assert_eq!(sentence.text, "Give iron 40mg now.");
-//! let tokens = tokenize(&sentence.text);
+//! let tokens = Tokenizer::new(TokenizerProfile::Clinical).tokenize(&sentence.text);
 //! let labels = Scheme::Iob2.labels_of(&sentence.align(&tokens)?, tokens.len())?;
 //! assert_eq!(labels, ["O", "B-DRUG", "B-DOSE", "I-DOSE", "O", "O"]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use crate::tokens::Token;
+use crate::tokenize::Token;
 use fieldmark_core::scheme::Span;
 use std::fmt;
 
@@ -256,8 +257,12 @@ impl<'a> Reader<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tokens::tokenize;
+    use crate::tokenize::{Tokenizer, TokenizerProfile};
     use proptest::prelude::*;
+
+    fn tokenize(text: &str) -> Vec<Token> {
+        Tokenizer::new(TokenizerProfile::Clinical).tokenize(text)
+    }
 
     #[test]
     fn text_and_spans_come_apart() {

@@ -21,15 +21,18 @@ pub const PARAGRAPH: &str = include_str!("../sample/paragraph.txt");
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fieldmark_text::tokens::{sentences, tokenize};
+    use fieldmark_text::sentences::SentenceSplitter;
+    use fieldmark_text::tokenize::{Tokenizer, TokenizerProfile};
     use std::collections::HashSet;
 
     #[test]
     fn every_sentence_is_well_marked_and_occurs_once() {
+        let tokenizer = Tokenizer::new(TokenizerProfile::Clinical);
+        let splitter = SentenceSplitter::default();
         let mut seen = HashSet::new();
         for (name, source) in [("train.txt", TRAIN), ("test.txt", TEST)] {
             for sentence in parse(source).unwrap_or_else(|error| panic!("{name}:{error}")) {
-                let tokens = tokenize(&sentence.text);
+                let tokens = tokenizer.tokenize(&sentence.text);
                 let spans = sentence
                     .align(&tokens)
                     .unwrap_or_else(|error| panic!("{name}:{error}"));
@@ -40,7 +43,12 @@ mod tests {
                         sentence.line
                     );
                 }
-                assert_eq!(sentences(&sentence.text).len(), 1, "{name}:{}", sentence.line);
+                assert_eq!(
+                    splitter.split(&sentence.text).len(),
+                    1,
+                    "{name}:{}",
+                    sentence.line
+                );
                 assert!(
                     seen.insert(sentence.text.to_lowercase()),
                     "{name}:{} is there twice",
@@ -52,7 +60,7 @@ mod tests {
 
     #[test]
     fn the_paragraph_is_new_and_splits_into_its_sentences() {
-        let found = sentences(PARAGRAPH);
+        let found = SentenceSplitter::default().split(PARAGRAPH);
         assert_eq!(found.len(), 7);
         let known = parse(TRAIN).unwrap();
         for range in found {

@@ -3,7 +3,8 @@
 use fieldmark::chain::train::online::{ArowOptions, PassiveAggressiveOptions, PerceptronOptions, SgdOptions};
 use fieldmark::core::optimize::{LbfgsOptions, OnlineLbfgsOptions, Prior};
 use fieldmark::core::{Dataset, DatasetBuilder, Gold, Scheme};
-use fieldmark::text::{surface, tokens};
+use fieldmark::text::surface;
+use fieldmark::text::tokenize::{Tokenizer, TokenizerProfile};
 use fieldmark::{
     Algorithm, CheckpointOptions, Flow, InputFormat, Interval, Model, Observer, Progress, Stop, TrainOptions,
     Trained, sample, train,
@@ -16,7 +17,7 @@ fn data(text: &str, known: Option<&Dataset>) -> Dataset {
         None => DatasetBuilder::new(),
     };
     for sentence in sample::parse(text).unwrap() {
-        let tokens = tokens::tokenize(&sentence.text);
+        let tokens = Tokenizer::new(TokenizerProfile::Clinical).tokenize(&sentence.text);
         let words: Vec<&str> = tokens.iter().map(|token| token.text(&sentence.text)).collect();
         let spans = sentence.align(&tokens).unwrap();
         let labels = Scheme::Iob2.labels_of(&spans, tokens.len()).unwrap();

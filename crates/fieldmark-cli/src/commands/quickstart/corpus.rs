@@ -6,18 +6,21 @@ use fieldmark::core::{Alphabet, Dataset, DatasetBuilder, Gold, Scheme};
 use fieldmark::sample;
 use fieldmark::text::markup::Sentence;
 use fieldmark::text::render::Annotation;
+use fieldmark::text::sentences::SentenceSplitter;
 use fieldmark::text::surface;
-use fieldmark::text::tokens::{sentences, tokenize};
+use fieldmark::text::tokenize::{Tokenizer, TokenizerProfile};
 use std::error::Error;
 
 const SCHEME: Scheme = Scheme::Iob2;
+
+const TOKENIZER: Tokenizer = Tokenizer::new(TokenizerProfile::Clinical);
 
 /// The sample is part of the program, so whatever goes wrong with it is a mistake of ours.
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// Tokens and labels of a marked sentence.
 pub fn labelled<'a>(sentence: &'a Sentence<'_>) -> Result<(Vec<&'a str>, Vec<String>)> {
-    let tokens = tokenize(&sentence.text);
+    let tokens = TOKENIZER.tokenize(&sentence.text);
     let labels = SCHEME.labels_of(&sentence.align(&tokens)?, tokens.len())?;
     Ok((
         tokens.iter().map(|token| token.text(&sentence.text)).collect(),
@@ -99,9 +102,9 @@ pub fn tag<'a>(model: &ChainModel, text: &'a str) -> Result<Tagged<'a>> {
     let legal = Constraints::of_scheme(SCHEME, model.labels());
     let mut tagger = model.tagger();
     let mut spans = Vec::new();
-    for range in sentences(text) {
+    for range in SentenceSplitter::default().split(text) {
         let sentence = &text[range.clone()];
-        let tokens = tokenize(sentence);
+        let tokens = TOKENIZER.tokenize(sentence);
         let words: Vec<&str> = tokens.iter().map(|token| token.text(sentence)).collect();
         let data = observed(model, &words)?;
         let mut inference = tagger.load(data.instance(0), &legal)?;
