@@ -31,6 +31,7 @@ mod columns;
 mod error;
 mod label;
 pub mod markup;
+pub mod normalize;
 mod part;
 mod reader;
 pub mod render;

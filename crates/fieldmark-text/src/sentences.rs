@@ -4,10 +4,9 @@
 //! one gap of white space at a time. There, a sentence ends
 //!
 //! - at a blank line, and at a line break that was meant as one: after a heading, between the rows of a table or
-//!   the items of a list, after a line that had room for the next word ([`lines`]);
+//!   the items of a list, after a line that had room for the next word;
 //! - after `!`, `?` and `…`, unless a small letter follows;
-//! - after a point that is not part of an abbreviation, an initial, an ordinal or a number of an enumeration
-//!   ([`points`]).
+//! - after a point that is not part of an abbreviation, an initial, an ordinal or a number of an enumeration.
 //!
 //! Quotes, brackets and citation numbers that close after the stop belong to the sentence: `(Yes.)`, `“No.”`,
 //! `shown.[12]`. A colon or semicolon ends nothing. Chinese and Japanese stops end a sentence without white
