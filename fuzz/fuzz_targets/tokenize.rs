@@ -3,7 +3,8 @@
 #![no_main]
 
 use fieldmark_text::normalize::{
-    GreekForm, Normalizer, ReplacementOptions, Replacements, Spelling, StemLanguage, Step, Stemmer, UnicodeForm,
+    GreekForm, Normalizer, ReplacementOptions, Replacements, Spelling, StemLanguage, Stemmer, Step,
+    UnicodeForm,
 };
 use fieldmark_text::sentences::{SentenceLanguage, SentenceMode, SentenceOptions, SentenceSplitter};
 use fieldmark_text::tokenize::{Expressions, Tokenizer, TokenizerProfile};
@@ -14,7 +15,11 @@ use std::sync::LazyLock;
 static TOKENIZERS: LazyLock<Vec<Tokenizer>> = LazyLock::new(|| {
     let list = Expressions::new([r"\d+", r"\p{M}\w?", r"[a-c ]+", r"\S-\S", r"(?s:x.*y)"]).unwrap();
     let custom = [TokenizerProfile::Custom(list)];
-    TokenizerProfile::NAMED.into_iter().chain(custom).map(Tokenizer::new).collect()
+    TokenizerProfile::NAMED
+        .into_iter()
+        .chain(custom)
+        .map(Tokenizer::new)
+        .collect()
 });
 
 static SPLITTERS: LazyLock<Vec<SentenceSplitter>> = LazyLock::new(|| {
@@ -32,7 +37,10 @@ static SPLITTERS: LazyLock<Vec<SentenceSplitter>> = LazyLock::new(|| {
 static STEPS: LazyLock<Vec<Step>> = LazyLock::new(|| {
     let pairs = [("a", ""), ("aa", "β"), ("beta", "be ta"), ("-", ""), ("é", "ee")];
     let replacements = ReplacementOptions {
-        pairs: pairs.iter().map(|&(from, to)| (from.to_owned(), to.to_owned())).collect(),
+        pairs: pairs
+            .iter()
+            .map(|&(from, to)| (from.to_owned(), to.to_owned()))
+            .collect(),
         words: false,
         ignore_case: true,
     };
@@ -67,7 +75,9 @@ fn cover(text: &str, ranges: impl Iterator<Item = Range<usize>>) {
 
 fuzz_target!(|data: &[u8]| {
     let [first, second, bytes @ ..] = data else { return };
-    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return;
+    };
     for tokenizer in TOKENIZERS.iter() {
         let tokens = tokenizer.tokenize(text);
         cover(text, tokens.iter().map(|token| token.range()));
@@ -75,7 +85,11 @@ fuzz_target!(|data: &[u8]| {
             assert_eq!(pair[0].space_after, pair[0].end < pair[1].start);
             assert_eq!(pair[1].space_before, pair[0].space_after);
         }
-        assert!(tokens.iter().all(|token| !token.text(text).contains(char::is_whitespace)));
+        assert!(
+            tokens
+                .iter()
+                .all(|token| !token.text(text).contains(char::is_whitespace))
+        );
     }
     for splitter in SPLITTERS.iter() {
         let sentences = splitter.split(text);

@@ -22,6 +22,25 @@
 //! assert_eq!(data.observations.name(1), "U01:_B-1/He");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # Raw text
+//!
+//! [`sentences`] finds sentences, [`tokenize`] the tokens in them, both as byte ranges; [`normalize`] makes one
+//! spelling of many and keeps the way back. Each is chosen by a small value that lives in a config:
+//!
+//! ```
+//! use fieldmark_text::sentences::SentenceSplitter;
+//! use fieldmark_text::tokenize::{Tokenizer, TokenizerProfile};
+//! let text = "Dr. Wu gave 40mg p.o. today. No side-effects.";
+//! let tokenizer = Tokenizer::new(TokenizerProfile::Clinical);
+//! let mut tokens = Vec::new();
+//! for sentence in SentenceSplitter::default().split(text) {
+//!     tokens.clear();
+//!     tokenizer.tokenize_into(text, sentence, &mut tokens);
+//! }
+//! let last: Vec<&str> = tokens.iter().map(|token| token.text(text)).collect();
+//! assert_eq!(last, ["No", "side", "-", "effects", "."]);
+//! ```
 
 mod attributes;
 mod block;
