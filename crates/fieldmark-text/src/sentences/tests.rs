@@ -181,7 +181,9 @@ fn lines_that_were_meant() {
     assert_eq!(split("| Hb | 9 |\n| na | 1 |"), ["| Hb | 9 |", "| na | 1 |"]);
     assert_eq!(split("page one\u{0C}page two"), ["page one", "page two"]);
     assert_eq!(split(" \n\n "), [""; 0]);
-    let titled = "Effects of iron in mice\nWe gave iron to forty mice, and some of them liked it very much indeed,\nwhich we report.";
+    let titled = "Effects of dietary iron on the weight of house mice\n\
+        We gave iron to forty mice, and some of them liked it very much indeed, as\n\
+        Figure 2 shows.";
     assert_eq!(split(titled).len(), 2);
 }
 
