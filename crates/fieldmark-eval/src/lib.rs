@@ -53,21 +53,30 @@
 
 mod conlleval;
 mod counts;
+mod distinct;
 mod error;
 mod evaluation;
 mod fast;
+mod gene_mention;
+mod matching;
 mod partial;
 mod report;
 mod rules;
+mod span_scores;
 mod strict;
 mod text;
 mod tokens;
 
 pub use conlleval::{BOUNDARY, ConllEval};
 pub use counts::{Counts, Score};
+pub use distinct::DistinctScores;
 pub use error::EvalError;
 pub use evaluation::Evaluation;
 pub use fast::span_counts;
+pub use fieldmark_core::scheme::Span;
+pub use gene_mention::GeneMentionScores;
+pub use matching::Matching;
 pub use partial::GoldLabel;
 pub use report::{Averages, Cell, Confusion, LabelReport, LeftOut, Report, Row, SpanReport};
 pub use rules::{LabelTable, Rules};
+pub use span_scores::{MatchCounts, SpanMeans, SpanRow, SpanScores, SpanTable};
