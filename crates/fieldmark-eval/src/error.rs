@@ -21,6 +21,24 @@ pub enum EvalError {
         /// The rules of the other.
         right: String,
     },
+    /// A span that ends after its text.
+    #[error("a span from {start} to {end} lies beyond its text, which has {length} positions")]
+    Beyond {
+        /// Its first position.
+        start: usize,
+        /// One past its last position.
+        end: usize,
+        /// Number of positions.
+        length: usize,
+    },
+    /// More or fewer label columns than were announced.
+    #[error("a sequence has {columns} label columns where there must be {expected}")]
+    Columns {
+        /// The number that was announced.
+        expected: usize,
+        /// The number that came.
+        columns: usize,
+    },
 }
 
 pub(crate) fn check_lengths(gold: usize, predicted: usize) -> Result<(), EvalError> {

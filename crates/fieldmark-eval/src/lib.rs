@@ -51,23 +51,31 @@
 //! was found, recall when there was nothing to find, F1 when both are 0, accuracy without tokens, an
 //! average over no classes.
 
+mod agreement;
 mod conlleval;
+mod contingency;
 mod counts;
 mod distinct;
 mod error;
 mod evaluation;
 mod fast;
 mod gene_mention;
+mod joint;
 mod matching;
+mod ordinal;
 mod partial;
 mod report;
 mod rules;
 mod span_scores;
 mod strict;
 mod text;
+mod token_f1;
 mod tokens;
+mod window_diff;
 
+pub use agreement::{Agreement, AgreementReport, TypeAgreement};
 pub use conlleval::{BOUNDARY, ConllEval};
+pub use contingency::Contingency;
 pub use counts::{Counts, Score};
 pub use distinct::DistinctScores;
 pub use error::EvalError;
@@ -75,8 +83,12 @@ pub use evaluation::Evaluation;
 pub use fast::span_counts;
 pub use fieldmark_core::scheme::Span;
 pub use gene_mention::GeneMentionScores;
+pub use joint::JointAccuracy;
 pub use matching::Matching;
+pub use ordinal::{macro_mae, symmetric_macro_mae};
 pub use partial::GoldLabel;
 pub use report::{Averages, Cell, Confusion, LabelReport, LeftOut, Report, Row, SpanReport};
 pub use rules::{LabelTable, Rules};
 pub use span_scores::{MatchCounts, SpanMeans, SpanRow, SpanScores, SpanTable};
+pub use token_f1::TokenF1;
+pub use window_diff::{WindowDiff, WindowWidth, window_diff};
