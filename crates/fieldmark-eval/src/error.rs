@@ -39,6 +39,24 @@ pub enum EvalError {
         /// The number that came.
         columns: usize,
     },
+    /// Fewer things than a measure needs.
+    #[error("{number} {things}, where at least {least} are needed")]
+    TooFew {
+        /// What there are too few of.
+        things: &'static str,
+        /// How many there are.
+        number: usize,
+        /// How many are needed.
+        least: usize,
+    },
+    /// A value that is infinite or no number.
+    #[error("value {index} (counted from 0) is {value}, which is no finite number")]
+    NotFinite {
+        /// Its place.
+        index: usize,
+        /// What it is.
+        value: String,
+    },
 }
 
 pub(crate) fn check_lengths(gold: usize, predicted: usize) -> Result<(), EvalError> {
@@ -46,5 +64,27 @@ pub(crate) fn check_lengths(gold: usize, predicted: usize) -> Result<(), EvalErr
         Ok(())
     } else {
         Err(EvalError::Length { gold, predicted })
+    }
+}
+
+pub(crate) fn check_number(things: &'static str, number: usize, least: usize) -> Result<(), EvalError> {
+    if number >= least {
+        Ok(())
+    } else {
+        Err(EvalError::TooFew {
+            things,
+            number,
+            least,
+        })
+    }
+}
+
+pub(crate) fn check_finite(values: &[f64]) -> Result<(), EvalError> {
+    match values.iter().position(|value| !value.is_finite()) {
+        Some(index) => Err(EvalError::NotFinite {
+            index,
+            value: values[index].to_string(),
+        }),
+        None => Ok(()),
     }
 }
