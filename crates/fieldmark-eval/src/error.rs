@@ -57,6 +57,14 @@ pub enum EvalError {
         /// What it is.
         value: String,
     },
+    /// A confidence that is no probability.
+    #[error("confidence {index} (counted from 0) is {value}, which does not lie between 0 and 1")]
+    Confidence {
+        /// Its place.
+        index: usize,
+        /// What it is.
+        value: String,
+    },
 }
 
 pub(crate) fn check_lengths(gold: usize, predicted: usize) -> Result<(), EvalError> {
@@ -86,5 +94,16 @@ pub(crate) fn check_finite(values: &[f64]) -> Result<(), EvalError> {
             value: values[index].to_string(),
         }),
         None => Ok(()),
+    }
+}
+
+pub(crate) fn check_share(index: usize, confidence: f64) -> Result<(), EvalError> {
+    if (0.0..=1.0).contains(&confidence) {
+        Ok(())
+    } else {
+        Err(EvalError::Confidence {
+            index,
+            value: confidence.to_string(),
+        })
     }
 }

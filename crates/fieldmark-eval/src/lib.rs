@@ -47,11 +47,44 @@
 //! assert_eq!(counts.f1(), 0.8);
 //! ```
 //!
-//! **Nothing divided by nothing** is 0 everywhere in this crate, as in the script: precision when nothing
-//! was found, recall when there was nothing to find, F1 when both are 0, accuracy without tokens, an
-//! average over no classes.
+//! # Beyond labels
+//!
+//! | question | names |
+//! |---|---|
+//! | Spans that overlap or nest: strict, boundary, type, partial | [`SpanScores`], [`Matching`] |
+//! | Entities that count once per document | [`DistinctScores`] |
+//! | Gene mentions with alternatives (BioCreative II) | [`GeneMentionScores`] |
+//! | Tokens with several tags; several label columns | [`TokenF1`], [`JointAccuracy`] |
+//! | Labels that have an order; segments | [`macro_mae`], [`symmetric_macro_mae`], [`window_diff`] |
+//! | Do annotators agree? | [`Agreement`], [`Contingency::kappa`], [`Confusion::kappa`] |
+//! | Can confidence be trusted, and where to cut? | [`Calibration`], [`PrecisionRecall`] |
+//! | What to train and test on | [`Groups`], [`Folds`], [`Bootstrap`] |
+//! | Is it chance? | [`Summary`], [`paired_t_test`], [`welch_t_test`], [`approximate_randomisation`] |
+//!
+//! A cross-validation by document of a measure `score`, and whether it is better than another:
+//!
+//! ```
+//! use fieldmark_eval::{Groups, Split, Summary, Tail, paired_t_test};
+//! # let documents = ["a", "a", "b", "c", "c", "d"];
+//! # let score = |split: &Split| 0.8 + split.test.len() as f64 / 100.0;
+//! # let score_of_other = |split: &Split| 0.7 + split.train.len() as f64 / 100.0;
+//! let folds = Groups::by(documents).k_fold(3, 1)?;
+//! let scores: Vec<f64> = folds.splits().map(|split| score(&split)).collect();
+//! let others: Vec<f64> = folds.splits().map(|split| score_of_other(&split)).collect();
+//! let summary = Summary::new(&scores)?;
+//! println!("{:.3} ± {:.3}", summary.mean(), summary.deviation());
+//! println!("p = {:.3}", paired_t_test(&scores, &others)?.p(Tail::Greater));
+//! # Ok::<(), fieldmark_eval::EvalError>(())
+//! ```
+//!
+//! # Nothing divided by nothing
+//!
+//! is 0, as in the script: precision when nothing was found, recall when there was nothing to find, F when both are
+//! 0, accuracy without tokens, an average over no classes, an error over no items. It is 1 where finding nothing is
+//! a success: in [`Counts::f1_or_one`] and [`TokenF1`], and for κ when there is nothing to disagree on.
 
 mod agreement;
+mod calibration;
 mod conlleval;
 mod contingency;
 mod counts;
@@ -64,8 +97,10 @@ mod joint;
 mod matching;
 mod ordinal;
 mod partial;
+mod precision_recall;
 mod randomisation;
 mod report;
+mod resampling;
 mod rules;
 mod span_scores;
 mod strict;
@@ -78,6 +113,7 @@ mod tokens;
 mod window_diff;
 
 pub use agreement::{Agreement, AgreementReport, TypeAgreement};
+pub use calibration::{Binning, Calibration, Judged, ReliabilityBin};
 pub use conlleval::{BOUNDARY, ConllEval};
 pub use contingency::Contingency;
 pub use counts::{Counts, Score};
@@ -91,8 +127,10 @@ pub use joint::JointAccuracy;
 pub use matching::Matching;
 pub use ordinal::{macro_mae, symmetric_macro_mae};
 pub use partial::GoldLabel;
+pub use precision_recall::{OperatingPoint, PrecisionRecall};
 pub use randomisation::{Randomisation, approximate_randomisation};
 pub use report::{Averages, Cell, Confusion, LabelReport, LeftOut, Report, Row, SpanReport};
+pub use resampling::{Bootstrap, Folds, Groups, Split};
 pub use rules::{LabelTable, Rules};
 pub use span_scores::{MatchCounts, SpanMeans, SpanRow, SpanScores, SpanTable};
 pub use summary::{Interval, Summary};
