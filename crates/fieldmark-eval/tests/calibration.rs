@@ -48,19 +48,23 @@ fn a_reliability_table_of_equal_numbers() {
 
 #[test]
 fn borders_belong_to_the_bin_below() {
-    let at = |confidence| {
-        let calibration = Calibration::new(&[Judged::new(confidence, true)], 10, Binning::Width).unwrap();
-        calibration.bins.iter().position(|bin| bin.count == 1).unwrap()
+    let at = |confidence, bins| {
+        let calibration = Calibration::new(&[Judged::new(confidence, true)], bins, Binning::Width).unwrap();
+        let bin = calibration.bins.iter().position(|bin| bin.count == 1);
+        bin.unwrap()
     };
-    for border in 1..=10 {
-        let confidence = f64::from(border) / 10.0;
-        assert_eq!(at(confidence), border as usize - 1, "{confidence}");
-        assert_eq!(at(confidence.next_down()), border as usize - 1, "{confidence}");
-        if border < 10 {
-            assert_eq!(at(confidence.next_up()), border as usize, "{confidence}");
+    // Among 100 borders are some that do not survive being multiplied by 100, such as 0.07.
+    for bins in [10, 100] {
+        for border in 1..=bins {
+            let confidence = border as f64 / bins as f64;
+            assert_eq!(at(confidence, bins), border - 1, "{confidence}");
+            assert_eq!(at(confidence.next_down(), bins), border - 1, "{confidence}");
+            if border < bins {
+                assert_eq!(at(confidence.next_up(), bins), border, "{confidence}");
+            }
         }
     }
-    assert_eq!(at(0.0), 0);
+    assert_eq!(at(0.0, 10), 0);
 }
 
 #[test]

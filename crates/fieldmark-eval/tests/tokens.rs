@@ -187,6 +187,14 @@ fn annotators_agree_by_type() {
     // Both: 4 both, 1 and 1 alone, 14 neither; P(E) = (25 + 225)/400.
     close(report.micro_kappa, (0.9 - 0.625) / 0.375);
     close(report.token_f1, 0.8);
+
+    // Then 10 tokens of which the second annotator marks two more: 5 both, 2 alone, 13 neither.
+    let mut more = Agreement::new(Matching::Strict);
+    more.add(&[], &[Span::new(4, 6, "C")], 10).unwrap();
+    agreement.merge(&more).unwrap();
+    // P(A) = 18/20, P(E) = (5·7 + 15·13)/400.
+    close(agreement.report().entity_kappa, (0.9 - 0.575) / 0.425);
+    assert!(agreement.merge(&Agreement::new(Matching::Partial)).is_err());
 }
 
 fn spans() -> impl Strategy<Value = Vec<Span<'static>>> {
