@@ -28,6 +28,16 @@ fn run_all(place: &Place, commands: &[String]) {
     }
 }
 
+const COMMANDS: [&str; 7] = [
+    "quickstart",
+    "train",
+    "tag",
+    "eval",
+    "check",
+    "inspect",
+    "generate",
+];
+
 #[test]
 fn commands_of_the_readme() {
     let readme = include_str!("../../../README.md");
@@ -48,16 +58,7 @@ fn commands_of_the_readme() {
 
 #[test]
 fn examples_of_the_help() {
-    for command in [
-        "",
-        "quickstart",
-        "train",
-        "tag",
-        "eval",
-        "check",
-        "inspect",
-        "generate",
-    ] {
+    for command in COMMANDS.into_iter().chain([""]) {
         let place = Place::with_data();
         place.write("dev.txt", place.read("test.txt"));
         place.write("partly.txt", "Ada Aa B-PER\nsleeps a ?\nhere a O|B-LOC\n");
@@ -86,15 +87,7 @@ fn manual_pages_and_completions_know_every_option() {
     place.run("generate man man");
     let page = place.read("man/fieldmark-train.1");
     assert!(page.contains("unseen") && page.contains(".SH OPTIONS"), "{page}");
-    for command in [
-        "quickstart",
-        "train",
-        "tag",
-        "eval",
-        "check",
-        "inspect",
-        "generate",
-    ] {
+    for command in COMMANDS {
         assert!(
             place.path(&format!("man/fieldmark-{command}.1")).exists(),
             "{command}"

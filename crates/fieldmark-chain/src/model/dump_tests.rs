@@ -9,6 +9,18 @@ fn dump(model: &ChainModel) -> String {
     String::from_utf8(text).unwrap()
 }
 
+/// With `from` replaced by `to`, the dump is refused at this line, with this message.
+fn assert_refused(dump: &str, (from, to, line, expected): (&str, &str, u64, &str)) {
+    assert!(dump.contains(from), "{from}");
+    let text = dump.replacen(from, to, 1);
+    let error = ChainModel::from_dump(text.as_bytes()).map(|_| ()).unwrap_err();
+    let message = error.to_string();
+    assert!(
+        error.line() == line && message.contains(expected),
+        "{from:?} → {to:?}: {message}"
+    );
+}
+
 #[test]
 fn every_model_comes_back_in_every_bit() {
     let mut random = Random::new(11);
@@ -158,15 +170,8 @@ fn each_mistake_is_told_with_its_line() {
             "no line `allow`",
         ),
     ];
-    for (from, to, line, expected) in cases {
-        assert!(GOOD.contains(from), "{from}");
-        let text = GOOD.replacen(from, to, 1);
-        let error = ChainModel::from_dump(text.as_bytes()).map(|_| ()).unwrap_err();
-        let message = error.to_string();
-        assert!(
-            error.line() == line && message.contains(expected),
-            "{from:?} → {to:?}: {message}"
-        );
+    for case in cases {
+        assert_refused(GOOD, case);
     }
     let mut bytes = GOOD.as_bytes().to_vec();
     let x = GOOD.find("state\tx").unwrap() + 6;
@@ -223,15 +228,8 @@ fn allowed_transitions_are_part_of_the_text() {
             "further up",
         ),
     ];
-    for (from, to, line, expected) in cases {
-        assert!(RESTRICTED.contains(from), "{from}");
-        let text = RESTRICTED.replacen(from, to, 1);
-        let error = ChainModel::from_dump(text.as_bytes()).map(|_| ()).unwrap_err();
-        let message = error.to_string();
-        assert!(
-            error.line() == line && message.contains(expected),
-            "{from:?} → {to:?}: {message}"
-        );
+    for case in cases {
+        assert_refused(RESTRICTED, case);
     }
     let without = RESTRICTED
         .lines()

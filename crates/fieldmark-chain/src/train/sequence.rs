@@ -171,25 +171,27 @@ impl<T: TrainingReal> Field<'_, T> {
             pairs: pair_scores,
             pair_stride: self.pair_stride,
         };
-        let (arcs, start, end) = (&mut sums.arcs, &mut sums.start, &mut sums.end);
-        let mut out = general::Expectations {
-            labels: rows,
-            pairs: pair_rows,
-            arcs,
-            start,
-            end,
-            sign: T::ONE,
-        };
         let psi = &mut dense.psi;
-        let log_z = general::forward_backward(
-            self.structure,
-            &self.scores,
-            sequence,
-            psi,
-            scale,
-            general,
-            &mut out,
-        );
+        let mut passes = |psi: &[T], labels: &mut [T], pairs: &mut [T], sign: T| {
+            let mut out = general::Expectations {
+                labels,
+                pairs,
+                arcs: &mut sums.arcs,
+                start: &mut sums.start,
+                end: &mut sums.end,
+                sign,
+            };
+            general::forward_backward(
+                self.structure,
+                &self.scores,
+                sequence,
+                psi,
+                scale,
+                general,
+                &mut out,
+            )
+        };
+        let log_z = passes(psi, rows, pair_rows, T::ONE);
         let gold = match gold {
             Some(score) => {
                 subtract_labels(instance, rows, self.stride);
@@ -199,24 +201,7 @@ impl<T: TrainingReal> Field<'_, T> {
             None => {
                 mask(instance, psi, self.stride);
                 allowed.resize(rows.len(), T::ZERO);
-                let (labels, pairs) = (&mut allowed[..], pair_rows);
-                let mut out = general::Expectations {
-                    labels,
-                    pairs,
-                    arcs,
-                    start,
-                    end,
-                    sign: -T::ONE,
-                };
-                let log_z = general::forward_backward(
-                    self.structure,
-                    &self.scores,
-                    sequence,
-                    psi,
-                    scale,
-                    general,
-                    &mut out,
-                );
+                let log_z = passes(psi, allowed, pair_rows, -T::ONE);
                 rows.iter_mut().zip(&*allowed).for_each(|(d, &p)| *d -= p);
                 log_z
             }
