@@ -239,7 +239,7 @@ mod tests {
             (0..9, "not inside"),
             (2..5, "inside a character"),
             (3..3, "no character"),
-            (5..4, "no character"),
+            (Range { start: 5, end: 4 }, "no character"),
         ] {
             let mut marked = document.clone();
             marked.annotations.push(Annotation::new(range.clone(), "X"));

@@ -1,0 +1,120 @@
+//! [`Notice`]: something that a reader or writer could not keep as it was.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum NoticeKind {
+    /// A span begins or ends inside a token.
+    InsideToken,
+    /// A span holds no token, or nothing but white space.
+    Empty,
+    /// A span reaches beyond the text.
+    OutsideText,
+    /// The text at a span is not what the format says it is.
+    OtherText,
+    /// A span overlaps another and the format has no place for both.
+    Overlap,
+    /// A span lies inside another and the format has no place for both.
+    Nested,
+    /// A span has several fragments, which the format cannot say.
+    Fragments,
+    /// A label breaks the label scheme.
+    Scheme,
+    /// The format has no place for relations.
+    Relation,
+    /// The format has no place for an attribute, a score, an identifier or other facts.
+    Detail,
+    /// Bytes or characters that the encoding does not know, or that were guessed.
+    Encoding,
+    /// A part of the source was skipped.
+    Skipped,
+}
+
+impl fmt::Display for NoticeKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            NoticeKind::InsideToken => "border inside a token",
+            NoticeKind::Empty => "empty span",
+            NoticeKind::OutsideText => "span outside of the text",
+            NoticeKind::OtherText => "text differs",
+            NoticeKind::Overlap => "overlapping span",
+            NoticeKind::Nested => "nested span",
+            NoticeKind::Fragments => "span with gaps",
+            NoticeKind::Scheme => "label breaks the scheme",
+            NoticeKind::Relation => "relation",
+            NoticeKind::Detail => "detail without a place",
+            NoticeKind::Encoding => "encoding",
+            NoticeKind::Skipped => "skipped",
+        })
+    }
+}
+
+/// One thing that could not be kept as it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// What happened.
+    pub kind: NoticeKind,
+    /// The document, by its id; may be empty.
+    pub document: String,
+    /// The line of the source, if it is known.
+    pub line: Option<u64>,
+    /// The rest of the sentence: what was found and what was done about it.
+    pub message: String,
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.document.as_str(), self.line) {
+            ("", None) => {}
+            ("", Some(line)) => write!(f, "line {line}: ")?,
+            (document, None) => write!(f, "{document}: ")?,
+            (document, Some(line)) => write!(f, "{document}, line {line}: ")?,
+        }
+        write!(f, "{}: {}", self.kind, self.message)
+    }
+}
+
+/// All notices, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Notices {
+    all: Vec<Notice>,
+}
+
+impl Notices {
+    /// None yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds one.
+    pub fn add(&mut self, kind: NoticeKind, document: &str, line: Option<u64>, message: impl Into<String>) {
+        self.all.push(Notice {
+            kind,
+            document: document.to_owned(),
+            line,
+            message: message.into(),
+        });
+    }
+
+    /// All, in order.
+    pub fn all(&self) -> &[Notice] {
+        &self.all
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// How many there are of each kind.
+    pub fn counts(&self) -> BTreeMap<NoticeKind, usize> {
+        let mut counts = BTreeMap::new();
+        for notice in &self.all {
+            *counts.entry(notice.kind).or_default() += 1;
+        }
+        counts
+    }
+}
