@@ -1,6 +1,6 @@
 //! [`Alphabet`]: strings to dense ids and back.
 
-use xxhash_rust::xxh3::xxh3_64;
+use crate::name_hash;
 
 /// An ordered set of distinct strings with ids `0, 1, 2, …` in order of first appearance.
 ///
@@ -39,10 +39,11 @@ impl Alphabet {
         }
     }
 
-    /// The 64-bit hash of a name, stable across platforms and versions (XXH3, seed 0): model files rely on it.
+    /// The 64-bit hash of a name, stable across platforms and versions: model files rely on it. How it is
+    /// made from parts of the name is told in [`name_hash`].
     #[inline]
     pub fn hash(name: &str) -> u64 {
-        xxh3_64(name.as_bytes())
+        name_hash::of(name)
     }
 
     /// Number of names.

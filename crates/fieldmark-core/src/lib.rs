@@ -9,6 +9,7 @@ pub mod alphabet;
 pub mod container;
 pub mod dataset;
 pub mod kernels;
+pub mod name_hash;
 pub mod names;
 pub mod optimize;
 pub mod random;

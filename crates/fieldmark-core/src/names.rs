@@ -95,6 +95,22 @@ impl Names {
         }
     }
 
+    /// The id of a name of which only the hash is known; the name is written when hashes collide.
+    #[inline]
+    pub fn find_hashed(&self, hash: u64, name: impl FnOnce() -> String) -> Option<u32> {
+        if self.collide {
+            self.find(hash, &name())
+        } else {
+            self.find(hash, "")
+        }
+    }
+
+    /// Gets memory ready for a [`Names::find_hashed`] that will follow soon.
+    #[inline]
+    pub fn expect(&self, hash: u64) {
+        prefetch(&self.slots, 2 * first_slot(hash, self.slots.len() / 2));
+    }
+
     /// Appends to `found` the ids of those of `names` that are known, in order. Much faster than one call of
     /// [`Names::get`] per name: the waits for memory overlap.
     pub fn find_all(&self, names: &[&str], found: &mut Vec<u32>) {
