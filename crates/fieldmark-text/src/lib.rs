@@ -49,6 +49,7 @@ pub mod check;
 mod columns;
 pub mod document;
 mod error;
+pub mod features;
 pub mod formats;
 mod label;
 pub mod markup;

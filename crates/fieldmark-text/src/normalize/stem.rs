@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 /// A language with a Snowball stemmer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the names say it")]

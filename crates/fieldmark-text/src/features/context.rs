@@ -1,0 +1,198 @@
+//! Facts that depend on more than the token: its neighbours, its place, columns and lists.
+
+use super::FeatureError;
+use super::config::{Bag, BagContent, Extent, FeatureConfig, Position, RegexTarget};
+use super::extraction::Sequence;
+use super::local::english;
+use crate::normalize::Stemmer;
+use fieldmark_core::name_hash;
+use std::fmt::Write;
+
+/// What an entry says about the tokens of a sequence.
+#[derive(Debug)]
+pub(super) enum Context {
+    Position(Position),
+    Bag(Bag, Stemmer),
+    Regex(regex::Regex),
+    /// The number of the column in the sequence.
+    Column(usize),
+}
+
+impl Context {
+    /// The entry, or `None` if it needs only the token. New columns are added to `columns`.
+    pub fn new(config: &FeatureConfig, columns: &mut Vec<String>) -> Result<Option<Self>, FeatureError> {
+        let mut column = |name: String| {
+            let found = columns.iter().position(|column| *column == name);
+            Self::Column(found.unwrap_or_else(|| {
+                columns.push(name);
+                columns.len() - 1
+            }))
+        };
+        Ok(Some(match config {
+            FeatureConfig::Position(position) => Self::Position(position.clone()),
+            FeatureConfig::Bag(bag) => Self::Bag(bag.clone(), english()),
+            FeatureConfig::Regex(regex) if regex.on == RegexTarget::Text => {
+                Self::Regex(super::compile(&regex.pattern, regex.ignore_case)?)
+            }
+            FeatureConfig::Column(entry) => column(entry.column.clone()),
+            FeatureConfig::Model(_) => column(config.name()),
+            _ => return Ok(None),
+        }))
+    }
+
+    /// Adds the facts about every token of a sequence.
+    pub fn facts(&self, name: &str, sequence: &Sequence<'_>, facts: &mut Facts) {
+        let tokens = sequence.tokens.len();
+        match self {
+            Self::Position(position) => {
+                let (first, total) = match position.of {
+                    Extent::Sentence => (0, tokens),
+                    Extent::Document => sequence.place,
+                };
+                for token in first..first + tokens {
+                    for &parts in &position.parts {
+                        // The product of two numbers of tokens fits.
+                        let part = token * parts / total.max(1) + 1;
+                        facts.say(1.0, format_args!("{name}/{parts}={}", part.min(parts)));
+                    }
+                    if token < position.edges {
+                        facts.say(1.0, format_args!("{name}+{token}"));
+                    }
+                    if total.saturating_sub(token) <= position.edges {
+                        facts.say(1.0, format_args!("{name}-{}", total.saturating_sub(token)));
+                    }
+                    facts.end_token();
+                }
+            }
+            Self::Bag(bag, stemmer) => {
+                let words: Vec<String> = sequence
+                    .words()
+                    .map(|word| match bag.of {
+                        BagContent::Word => word.into_owned(),
+                        BagContent::Lower => word.to_lowercase(),
+                        BagContent::Stem => stemmer.stem(&word.to_lowercase()).into_owned(),
+                    })
+                    .collect();
+                let mut near: Vec<&str> = Vec::new();
+                for token in 0..tokens {
+                    near.clear();
+                    let window = token.saturating_sub(bag.window)..(token + bag.window + 1).min(tokens);
+                    near.extend(words[window].iter().map(String::as_str));
+                    near.sort_unstable();
+                    for same in near.chunk_by(|left, right| left == right) {
+                        facts.say(same.len() as f32, format_args!("{name}={}", same[0]));
+                    }
+                    facts.end_token();
+                }
+            }
+            Self::Regex(regex) => {
+                let covered = covered(regex, sequence);
+                for covered in covered {
+                    if covered {
+                        facts.say(1.0, format_args!("{name}"));
+                    }
+                    facts.end_token();
+                }
+            }
+            Self::Column(column) => {
+                let values = sequence.columns.get(*column);
+                for token in 0..tokens {
+                    if let Some(value) = values.and_then(|values| values.get(token)) {
+                        facts.say(1.0, format_args!("{name}={}", Solid(value)));
+                    }
+                    facts.end_token();
+                }
+            }
+        }
+    }
+}
+
+/// The tokens that some match touches.
+fn covered(regex: &regex::Regex, sequence: &Sequence<'_>) -> Vec<bool> {
+    let tokens = sequence.tokens;
+    let mut covered = vec![false; tokens.len()];
+    let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else {
+        return covered;
+    };
+    let text = &sequence.text[first.start..last.end];
+    for found in regex.find_iter(text).filter(|found| !found.is_empty()) {
+        let (start, end) = (found.start() + first.start, found.end() + first.start);
+        let from = tokens.partition_point(|token| token.end <= start);
+        tokens[from..]
+            .iter()
+            .zip(&mut covered[from..])
+            .take_while(|(token, _)| token.start < end)
+            .for_each(|(_, covered)| *covered = true);
+    }
+    covered
+}
+
+/// Text without white space, which separates the parts of a conjunction.
+struct Solid<'a>(&'a str);
+
+impl std::fmt::Display for Solid<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if !self.0.contains(char::is_whitespace) {
+            return f.write_str(self.0);
+        }
+        self.0
+            .chars()
+            .try_for_each(|c| f.write_char(if c.is_whitespace() { '_' } else { c }))
+    }
+}
+
+/// A fact about a token of the sequence at hand.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fact {
+    /// The hash of its text.
+    pub hash: u64,
+    /// Its value.
+    pub value: f32,
+    text: (u32, u32),
+}
+
+/// The facts of one entry about the tokens of a sequence.
+#[derive(Debug, Default)]
+pub(super) struct Facts {
+    text: String,
+    facts: Vec<Fact>,
+    ends: Vec<u32>,
+}
+
+impl Facts {
+    pub fn clear(&mut self) {
+        self.text.clear();
+        self.facts.clear();
+        self.ends.clear();
+    }
+
+    /// A fact about the open token.
+    pub fn say(&mut self, value: f32, fact: std::fmt::Arguments<'_>) {
+        let start = self.text.len();
+        // Writing to a string cannot fail.
+        let _ = self.text.write_fmt(fact);
+        self.facts.push(Fact {
+            hash: name_hash::base(&self.text[start..]),
+            value,
+            text: (start as u32, self.text.len() as u32),
+        });
+    }
+
+    pub fn end_token(&mut self) {
+        self.ends.push(self.facts.len() as u32);
+    }
+
+    /// The facts about a token.
+    pub fn of(&self, token: usize) -> &[Fact] {
+        let start = if token == 0 {
+            0
+        } else {
+            self.ends[token - 1] as usize
+        };
+        &self.facts[start..self.ends[token] as usize]
+    }
+
+    pub fn text(&self, fact: &Fact) -> &str {
+        &self.text[fact.text.0 as usize..fact.text.1 as usize]
+    }
+}

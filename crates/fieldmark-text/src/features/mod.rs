@@ -1,0 +1,80 @@
+//! Facts about tokens, as observations of a model.
+//!
+//! A config lists what to look at, see [`FeatureConfig`]; an [`Extractor`] is made from the list, and an
+//! [`Extraction`] describes token sequences with it. Each fact has a text such as `W=alpha` or `PREFIX3=alp`;
+//! seen from a neighbour, `@` and the way to the token follow: `W=alpha@-1` says that the token to the left is
+//! `alpha`, `W=alpha@1` the one to the right.
+//!
+//! | kind | facts about `Htr1b` in `the Htr1b gene` | settings |
+//! |---|---|---|
+//! | `bias` | `BIAS` | |
+//! | `word` | `W=Htr1b`, with `lower` `L=htr1b` | `lower` |
+//! | `stem` | `STEM=htr1b` | `language` |
+//! | `prefix`, `suffix` | `PREFIX2=Ht`, `SUFFIX3=r1b` | `lengths`, `lower` |
+//! | `shape` | `WC=Aaa0a`, with `brief` `BWC=Aa0a` | `style`, `brief` |
+//! | `capitalisation` | `CAP=title` | |
+//! | `pattern` | `INITCAP`, `INITCAPALPHA`, `HASDIGIT`, `ALPHANUMERIC` | `only` |
+//! | `regex` | its name, if the expression matches | `pattern`, `on`, `ignore_case` |
+//! | `ngrams` | `GRAM3=^Ht`, `GRAM3=Htr`, … | `lengths`, `lower`, `ends` |
+//! | `space` | `SPACE_LEFT`, `SPACE_RIGHT` | |
+//! | `position` | `SENTENCE/3=2`; with `edges` `SENTENCE+1`, `SENTENCE-1` | `of`, `parts`, `edges` |
+//! | `bag` | `BAG=the` with the value 1, … | `window`, `of`, `concepts` |
+//! | `dictionary` | `LIST:genes` | `file` or `training`, `by`, `borders`, `within`, … |
+//! | `ancestors` | `ABOVE2=organ` | `file`, `depths` |
+//! | `polarity` | `POLARITY=positive`, `POLARITY:positive_hotel` | `file`, `bigrams` |
+//! | `class` | `CLASS=0110`, `CLASS2=01` | `file`, `prefixes`, `lower` |
+//! | `column` | `pos=NN` | `column` |
+//! | `model` | `MODEL=B-NP` | `file` |
+//! | `conjunction` | `& W=the@-1 & W=Htr1b` | `of` |
+//!
+//! No text is built for a token that was seen before: what is known about it is kept, and neighbours and
+//! conjunctions are found by [hashes of parts](fieldmark_core::name_hash).
+
+mod config;
+mod context;
+mod extraction;
+mod extractor;
+mod local;
+pub mod patterns;
+
+pub use config::*;
+pub use extraction::{Extraction, Growing, Numbering, Row, Sequence};
+pub use extractor::{Extractor, Resources};
+
+/// What is wrong with a list of features.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FeatureError {
+    /// An entry that cannot work, with the number of the entry from 0.
+    #[error("features[{entry}]: {problem}")]
+    Entry {
+        /// The entry.
+        entry: usize,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// An expression that cannot be compiled.
+    #[error("the expression {pattern:?} is not a regular expression: {problem}")]
+    Regex {
+        /// The expression.
+        pattern: String,
+        /// What the compiler said.
+        problem: String,
+    },
+    /// A list, lexicon or hierarchy that is missing.
+    #[error("{0}")]
+    Resource(String),
+}
+
+fn compile(pattern: &str, ignore_case: bool) -> Result<regex::Regex, FeatureError> {
+    let built = regex::RegexBuilder::new(pattern)
+        .case_insensitive(ignore_case)
+        .build();
+    built.map_err(|error| FeatureError::Regex {
+        pattern: pattern.to_owned(),
+        problem: error.to_string(),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,263 @@
+//! Facts by the examples of the documents, and hashes by names.
+
+use super::*;
+use crate::normalize::Normalizer;
+use crate::tokenize::{Tokenizer, TokenizerProfile};
+use fieldmark_core::{Alphabet, Names};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+/// Names of the observations at every token, with values that are not 1.
+fn described(features: &str, window: usize, text: &str) -> Vec<BTreeSet<String>> {
+    described_with(features, window, text, &[])
+}
+
+fn described_with(
+    features: &str,
+    window: usize,
+    text: &str,
+    columns: &[Vec<Cow<'_, str>>],
+) -> Vec<BTreeSet<String>> {
+    #[derive(serde::Deserialize)]
+    struct List {
+        features: Vec<FeatureConfig>,
+    }
+    let list: List = toml::from_str(features).unwrap();
+    let extractor = Extractor::new(
+        &list.features,
+        window,
+        Normalizer::default(),
+        &Resources::default(),
+    )
+    .unwrap();
+    let tokens = Tokenizer::new(TokenizerProfile::Whitespace).tokenize(text);
+    let sequence = Sequence {
+        columns,
+        ..Sequence::new(text, &tokens)
+    };
+    let mut extraction = Extraction::new(&extractor, Growing::default());
+    let mut rows: Vec<Row> = Vec::new();
+    extraction.describe(&sequence, |_, row| rows.push(row.clone()));
+    let names = extraction.into_numbering().names;
+    // Hashes of parts are those of names: a finished model finds the same.
+    let fixed = Names::new(names.iter());
+    let mut again = Extraction::new(&extractor, &fixed);
+    again.describe(&sequence, |position, row| {
+        assert_eq!(
+            (&row.ones, &row.valued),
+            (&rows[position].ones, &rows[position].valued)
+        );
+    });
+    names
+        .iter()
+        .for_each(|name| assert_eq!(fixed.get(name), names.get(name)));
+    let written = |row: &Row| {
+        let ones = row.ones.iter().map(|&id| names.name(id).to_owned());
+        ones.chain(
+            row.valued
+                .iter()
+                .map(|&(id, value)| format!("{} × {value}", names.name(id))),
+        )
+        .collect()
+    };
+    rows.iter().map(written).collect()
+}
+
+fn set(names: &[&str]) -> BTreeSet<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
+}
+
+/// Klinger (2011), Table 2.2: affixes only of longer tokens, features of neighbours with `@`.
+#[test]
+fn words_affixes_and_offset_conjunction_as_in_table_2_2() {
+    let features = "
+        [[features]]
+        kind = 'word'
+        [[features]]
+        kind = 'prefix'
+        lengths = [3, 4]
+        [[features]]
+        kind = 'suffix'
+        lengths = [3, 4]
+        offsets = [0]
+    ";
+    let rows = described(features, 1, "SGPT , SGOT alkaline");
+    assert_eq!(rows[0], set(&["W=SGPT", "PREFIX3=SGP", "SUFFIX3=GPT", "W=,@1"]));
+    assert_eq!(
+        rows[2],
+        set(&[
+            "W=SGOT",
+            "W=,@-1",
+            "W=alkaline@1",
+            "PREFIX3=SGO",
+            "SUFFIX3=GOT",
+            "PREFIX3=alk@1",
+            "PREFIX4=alka@1"
+        ])
+    );
+    assert!(rows[3].is_superset(&set(&["PREFIX4=alka", "SUFFIX4=line", "W=SGOT@-1"])));
+}
+
+#[test]
+fn every_kind_that_sees_only_the_token() {
+    let features = "
+        features = [
+            { kind = 'bias' }, { kind = 'word', lower = true }, { kind = 'stem' },
+            { kind = 'shape' }, { kind = 'shape', brief = true, name = 'B' }, { kind = 'capitalisation' },
+            { kind = 'pattern', only = ['init-cap', 'has-digit'] },
+            { kind = 'regex', name = 'LOCUS', pattern = '[a-z]+[0-9]', ignore_case = true },
+            { kind = 'ngrams', lengths = [3] }, { kind = 'space' },
+        ]
+    ";
+    let rows = described(features, 0, "Genes Ab1");
+    assert_eq!(
+        rows[1],
+        set(&[
+            "BIAS",
+            "L=ab1",
+            "STEM=ab1",
+            "WC=Aa0",
+            "B=Aa0",
+            "CAP=title",
+            "INITCAP",
+            "HASDIGIT",
+            "LOCUS",
+            "GRAM3=^Ab",
+            "GRAM3=Ab1",
+            "GRAM3=b1$",
+            "SPACE_LEFT",
+            "SPACE_RIGHT"
+        ])
+    );
+    assert!(rows[0].contains("STEM=gene") && !rows[0].contains("LOCUS"));
+}
+
+/// The cut of a text into k equal parts (000, section 2.4; 001, F3.5).
+#[test]
+fn positions_in_equal_parts_and_at_the_edges() {
+    let features = "features = [{ kind = 'position', parts = [2, 3, 8], edges = 1 }]";
+    let rows = described(features, 0, "a b c d e f g h");
+    assert_eq!(
+        rows[0],
+        set(&["SENTENCE/2=1", "SENTENCE/3=1", "SENTENCE/8=1", "SENTENCE+0"])
+    );
+    assert_eq!(rows[3], set(&["SENTENCE/2=1", "SENTENCE/3=2", "SENTENCE/8=4"]));
+    assert_eq!(
+        rows[7],
+        set(&["SENTENCE/2=2", "SENTENCE/3=3", "SENTENCE/8=8", "SENTENCE-1"])
+    );
+}
+
+/// Counts in a window as values (001, F3.3).
+#[test]
+fn bags_have_counts_as_values() {
+    let features = "features = [{ kind = 'bag', window = 2 }]";
+    let rows = described(features, 0, "The cat , the dog");
+    assert_eq!(rows[1], set(&["BAG=the × 2", "BAG=cat", "BAG=,"]));
+    assert_eq!(rows[4], set(&["BAG=,", "BAG=the", "BAG=dog"]));
+}
+
+/// D-13: expressions over several tokens mark every token that they cover.
+#[test]
+fn expressions_on_the_text_mark_every_token_they_cover() {
+    let features = r"features = [{ kind = 'regex', name = 'PLACE', on = 'text', pattern = '(chr|chromosome)\s*([1-9]|1[0-9]|2[0-2]|X|Y)' }]";
+    let rows = described(features, 0, "on chromosome 7 and chrX");
+    let marked: Vec<bool> = rows.iter().map(|row| row.contains("PLACE")).collect();
+    assert_eq!(marked, [false, true, true, false, true]);
+}
+
+#[test]
+fn columns_and_conjunctions_with_them() {
+    let features = "
+        features = [
+            { kind = 'column', column = 'pos', offsets = [-1, 0] }, { kind = 'word', offsets = [] },
+            { kind = 'conjunction', of = ['W@-1', 'W'] }, { kind = 'conjunction', of = ['pos', 'W@1', 'pos@1'] },
+        ]
+    ";
+    let pos: Vec<Cow<'_, str>> = ["DT", "N N", "@1"].iter().map(|&tag| tag.into()).collect();
+    let rows = described_with(features, 0, "the & a@2", &[pos]);
+    assert_eq!(rows[0], set(&["pos=DT", "& pos=DT & W=&@1 & pos=N_N@1"]));
+    assert_eq!(
+        rows[1],
+        set(&[
+            "pos=DT@-1",
+            "pos=N_N",
+            "& W=the@-1 & W=&",
+            "& pos=N_N & W=a@2@1 & pos=@1@1"
+        ])
+    );
+    // What looks like an offset gets one, so that it is none.
+    assert_eq!(rows[2], set(&["pos=N_N@-1", "pos=@1@0", "& W=&@-1 & W=a@2@0"]));
+}
+
+#[test]
+fn conjunctions_of_several_facts_are_all_pairs() {
+    let features = "
+        features = [
+            { kind = 'prefix', lengths = [1, 2], offsets = [] }, { kind = 'suffix', lengths = [1, 2], offsets = [] },
+            { kind = 'conjunction', of = ['PREFIX', 'SUFFIX'] },
+        ]
+    ";
+    let rows = described(features, 0, "abc");
+    assert_eq!(
+        rows[0],
+        set(&[
+            "& PREFIX1=a & SUFFIX1=c",
+            "& PREFIX1=a & SUFFIX2=bc",
+            "& PREFIX2=ab & SUFFIX1=c",
+            "& PREFIX2=ab & SUFFIX2=bc"
+        ])
+    );
+}
+
+#[test]
+fn entries_that_cannot_work_are_refused_with_their_number() {
+    for (entry, problem) in [
+        (
+            "{ kind = 'regex', name = 'R', pattern = '(' }",
+            "not a regular expression",
+        ),
+        ("{ kind = 'regex', name = 'R' }", "`pattern` is missing"),
+        ("{ kind = 'column' }", "name"),
+        ("{ kind = 'prefix', lengths = [0] }", "length of 0"),
+        ("{ kind = 'word', name = 'a b' }", "blank"),
+        ("{ kind = 'word', offsets = [10000] }", "10000"),
+        (
+            "{ kind = 'conjunction', of = ['W', 'NONE'] }",
+            "no entry with the name \"NONE\"",
+        ),
+        ("{ kind = 'conjunction', of = ['W'] }", "at least two"),
+        ("{ kind = 'position' }", "`parts` or `edges`"),
+    ] {
+        #[derive(serde::Deserialize)]
+        struct List {
+            features: Vec<FeatureConfig>,
+        }
+        let list: List = toml::from_str(&format!("features = [{{ kind = 'word' }}, {entry}]")).unwrap();
+        let error = Extractor::new(&list.features, 0, Normalizer::default(), &Resources::default())
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.starts_with("features[1]: ") && error.contains(problem),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn forgetting_tokens_changes_nothing() {
+    let names: Alphabet = ["W=a", "W=b@1"].into_iter().map(str::to_owned).collect();
+    let names = Names::new(names.iter());
+    let list = [FeatureConfig::Word(Word::default())];
+    let extractor = Extractor::new(&list, 1, Normalizer::default(), &Resources::default()).unwrap();
+    let tokens = Tokenizer::new(TokenizerProfile::Whitespace).tokenize("a b");
+    let mut extraction = Extraction::new(&extractor, &names);
+    for _ in 0..2 {
+        let mut found = Vec::new();
+        extraction.describe(&Sequence::new("a b", &tokens), |_, row| {
+            found.push(row.ones.clone())
+        });
+        assert_eq!(found, [vec![0, 1], vec![]]);
+        extraction.forget();
+    }
+}
