@@ -27,6 +27,9 @@ pub enum Error {
     /// A sequence without an answer.
     #[error(transparent)]
     Inference(#[from] fieldmark_chain::inference::Error),
+    /// A list of features that cannot work.
+    #[error(transparent)]
+    Features(#[from] fieldmark_text::features::FeatureError),
     /// An option that contradicts another, the data or the model.
     #[error("{0}")]
     Option(String),

@@ -30,12 +30,14 @@
 //! ```
 
 mod checkpoint;
+pub mod config;
 mod dev;
 mod error;
 mod input;
 mod machine;
 mod memory;
 mod model;
+mod pipeline;
 pub mod sample;
 mod tagging;
 mod training;
@@ -45,6 +47,7 @@ pub use error::Error;
 pub use input::{InputFormat, InputKind, InputTextError};
 pub use memory::{MemoryEstimate, estimate_memory};
 pub use model::Model;
+pub use pipeline::{Annotator, Pipeline, RunSummary, TrainedPipeline, train_pipeline};
 pub use training::{
     Algorithm, CheckpointOptions, Flow, Observer, Precision, Prepared, Progress, Stop, TrainOptions, Trained,
     train,

@@ -51,6 +51,21 @@ impl Algorithm {
     }
 }
 
+impl Algorithm {
+    /// The largest number of iterations, when there is one.
+    pub fn max_iterations(&self) -> Option<u64> {
+        match self {
+            Algorithm::Lbfgs(options) => options.max_iterations,
+            Algorithm::OnlineLbfgs(options) => options.max_iterations,
+            Algorithm::Sgd(options) => options.max_iterations,
+            Algorithm::AveragedPerceptron(options) => options.max_iterations,
+            Algorithm::PassiveAggressive(options) => options.max_iterations,
+            Algorithm::Arow(options) => options.max_iterations,
+            Algorithm::Generative(..) => None,
+        }
+    }
+}
+
 impl Default for Algorithm {
     fn default() -> Self {
         Algorithm::Lbfgs(LbfgsOptions::default())

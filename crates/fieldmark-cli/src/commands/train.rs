@@ -1,6 +1,5 @@
 //! `fieldmark train`: from data to a model file.
 
-mod algorithm;
 mod checkpoints;
 mod report;
 pub mod shape;
@@ -14,6 +13,7 @@ use crate::progress::{Event, Watcher};
 use crate::{interrupt, memory};
 use fieldmark::chain::StructureOptions;
 use fieldmark::chain::train::Arithmetic as Space;
+use fieldmark::config::TrainingConfig;
 use fieldmark::core::Dataset;
 use fieldmark::core::optimize::Status;
 use fieldmark::text::{Reader, Source, Template, read_against};
@@ -54,7 +54,7 @@ pub struct Arguments {
     shape: shape::ShapeOptions,
 
     #[command(flatten)]
-    algorithm: algorithm::AlgorithmOptions,
+    algorithm: TrainingConfig,
 
     #[command(flatten)]
     run: RunOptions,
@@ -158,11 +158,7 @@ impl Arguments {
             .map(|path| read_dev(path, &input, &data, console))
             .transpose()?;
 
-        let mut watcher = Watcher::new(
-            console,
-            self.run.json,
-            algorithm::most_iterations(&options.algorithm),
-        );
+        let mut watcher = Watcher::new(console, self.run.json, options.algorithm.max_iterations());
         watcher.event(&size.event());
         let warm = warm.as_ref().map(|model| &model.chain);
         let trained = train(data, dev.as_ref(), warm, &options, &mut watcher);

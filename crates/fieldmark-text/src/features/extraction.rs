@@ -59,6 +59,13 @@ pub struct Growing {
     numbers: HashMap<u64, u32, BuildHasherDefault<Hashed>>,
 }
 
+impl Growing {
+    /// The number of an observation that was there before.
+    pub fn get(&self, hash: u64) -> Option<u32> {
+        self.numbers.get(&hash).copied()
+    }
+}
+
 impl Numbering for Growing {
     fn number(&mut self, hash: u64, name: &mut dyn FnMut() -> String) -> Option<u32> {
         let names = &mut self.names;

@@ -21,6 +21,8 @@ pub enum NoticeKind {
     Nested,
     /// A span has several fragments, which the format cannot say.
     Fragments,
+    /// A span crosses the border between two sentences.
+    CrossesSentence,
     /// A label breaks the label scheme.
     Scheme,
     /// The format has no place for relations.
@@ -43,6 +45,7 @@ impl fmt::Display for NoticeKind {
             NoticeKind::Overlap => "overlapping span",
             NoticeKind::Nested => "nested span",
             NoticeKind::Fragments => "span with gaps",
+            NoticeKind::CrossesSentence => "span over the end of a sentence",
             NoticeKind::Scheme => "label breaks the scheme",
             NoticeKind::Relation => "relation",
             NoticeKind::Detail => "detail without a place",

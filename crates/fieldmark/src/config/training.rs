@@ -1,135 +1,173 @@
-//! Options of the training algorithms.
+//! [`TrainingConfig`]: the training algorithms and their options, as in a config and on the command line.
 
-use crate::failure::Failure;
-use clap::ValueEnum;
-use fieldmark::Algorithm;
-use fieldmark::chain::train::generative::Generative;
-use fieldmark::chain::train::online::{
+use crate::{Algorithm, Error};
+use fieldmark_chain::train::generative::Generative;
+use fieldmark_chain::train::online::{
     ArowOptions, PaType, PassiveAggressiveOptions, PerceptronOptions, SgdOptions,
 };
-use fieldmark::core::optimize::{LbfgsOptions, OnlineLbfgsOptions, Prior};
+use fieldmark_core::optimize::{LbfgsOptions, OnlineLbfgsOptions, Prior};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// How weights are found.
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Training options")]
-pub struct AlgorithmOptions {
+///
+/// What is not given has the default of the algorithm; an option that means nothing to it is an error.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+#[cfg_attr(feature = "clap", command(next_help_heading = "Training options"))]
+pub struct TrainingConfig {
     /// Training algorithm
-    #[arg(short, long, value_enum, default_value_t, value_name = "NAME")]
-    algorithm: AlgorithmName,
+    #[cfg_attr(
+        feature = "clap",
+        arg(short, long, value_enum, default_value_t, value_name = "NAME")
+    )]
+    pub algorithm: AlgorithmName,
 
     /// Coefficient of the L1 norm; above 0 many weights become zero [lbfgs: 0, l1sgd: 1]
-    #[arg(long, value_name = "X")]
-    c1: Option<f64>,
+    #[cfg_attr(feature = "clap", arg(long, value_name = "X"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub c1: Option<f64>,
 
     /// Coefficient of the squared L2 norm [lbfgs, online-lbfgs, l2sgd: 1, l1sgd: 0]
-    #[arg(long, value_name = "X")]
-    c2: Option<f64>,
+    #[cfg_attr(feature = "clap", arg(long, value_name = "X"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub c2: Option<f64>,
 
     /// Stop after this many iterations (passes over the data) [ap, pa, arow: 100, l2sgd, l1sgd: 1000]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    max_iterations: Option<u64>,
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..)))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_iterations: Option<u64>,
 
     /// Converged when the gradient is this small, relative to the weights [lbfgs, online-lbfgs: 1e-5];
     /// or when the mean loss of a sequence is at most this [ap, pa, arow: 0]
-    #[arg(long, value_name = "X")]
-    epsilon: Option<f64>,
+    #[cfg_attr(feature = "clap", arg(long, value_name = "X"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub epsilon: Option<f64>,
 
     /// Number of iterations over which --delta is tested [lbfgs, l2sgd, l1sgd: 10, online-lbfgs: 5]
-    #[arg(long, value_name = "N")]
-    period: Option<usize>,
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub period: Option<usize>,
 
     /// Converged when the loss fell by less than this, relative [lbfgs: 1e-5, online-lbfgs: 1e-4,
     /// l2sgd, l1sgd: 1e-6]
-    #[arg(long, value_name = "X")]
-    delta: Option<f64>,
+    #[cfg_attr(feature = "clap", arg(long, value_name = "X"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delta: Option<f64>,
 
     /// Past steps from which the curvature is estimated [lbfgs: 6, online-lbfgs: 10]
-    #[arg(long, value_name = "N")]
-    num_memories: Option<usize>,
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub num_memories: Option<usize>,
 
     /// Most evaluations in one line search [lbfgs: 20]
-    #[arg(long, value_name = "N")]
-    max_linesearch: Option<usize>,
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_linesearch: Option<usize>,
 
     /// Sequences per batch [online-lbfgs: a fiftieth of the data, at least 20]
-    #[arg(long, value_name = "N")]
-    batch_size: Option<usize>,
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batch_size: Option<usize>,
 
     /// First step length [online-lbfgs: 0.5]
-    #[arg(long, value_name = "X")]
-    eta0: Option<f64>,
+    #[cfg_attr(feature = "clap", arg(long, value_name = "X"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub eta0: Option<f64>,
 
     /// Passes after which the step length has halved [online-lbfgs: 10]
-    #[arg(long, value_name = "X")]
-    tau: Option<f64>,
+    #[cfg_attr(feature = "clap", arg(long, value_name = "X"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tau: Option<f64>,
 
     /// Trust in the model: added to the curvature [online-lbfgs: 0]
-    #[arg(long, value_name = "X")]
-    lambda: Option<f64>,
+    #[cfg_attr(feature = "clap", arg(long, value_name = "X"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lambda: Option<f64>,
 
     /// Scale of the very first step, before any curvature is known [online-lbfgs: 1e-8]
-    #[arg(long, value_name = "X")]
-    first_step: Option<f64>,
+    #[cfg_attr(feature = "clap", arg(long, value_name = "X"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_step: Option<f64>,
 
     /// Learning rate that calibration tries first [l2sgd, l1sgd: 0.1]
-    #[arg(long, value_name = "X")]
-    calibration_eta: Option<f64>,
+    #[cfg_attr(feature = "clap", arg(long, value_name = "X"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calibration_eta: Option<f64>,
 
     /// Factor between the learning rates that calibration tries [l2sgd, l1sgd: 2]
-    #[arg(long, value_name = "X")]
-    calibration_rate: Option<f64>,
+    #[cfg_attr(feature = "clap", arg(long, value_name = "X"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calibration_rate: Option<f64>,
 
     /// Sequences in the sample that calibration uses [l2sgd, l1sgd: 1000]
-    #[arg(long, value_name = "N")]
-    calibration_samples: Option<usize>,
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calibration_samples: Option<usize>,
 
     /// Good learning rates that calibration tries in each direction [l2sgd, l1sgd: 10]
-    #[arg(long, value_name = "N")]
-    calibration_candidates: Option<usize>,
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calibration_candidates: Option<usize>,
 
     /// Most learning rates that calibration tries [l2sgd, l1sgd: 20]
-    #[arg(long, value_name = "N")]
-    calibration_max_trials: Option<usize>,
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calibration_max_trials: Option<usize>,
 
     /// Factor of the learning rate from pass to pass [l1sgd: 0.85]
-    #[arg(long, value_name = "X")]
-    decay: Option<f64>,
+    #[cfg_attr(feature = "clap", arg(long, value_name = "X"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decay: Option<f64>,
 
     /// How far to go after a mistake: 0, 1 or 2 for PA, PA-I or PA-II [pa: 1]
-    #[arg(long = "type", value_name = "N", value_parser = clap::value_parser!(u32).range(0..=2))]
-    pa_type: Option<u32>,
+    #[cfg_attr(feature = "clap", arg(long = "type", value_name = "N", value_parser = clap::value_parser!(u32).range(0..=2)))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "type")]
+    pub pa_type: Option<u32>,
 
     /// Aggressiveness [pa: 1]
-    #[arg(long, value_name = "X")]
-    c: Option<f64>,
+    #[cfg_attr(feature = "clap", arg(long, value_name = "X"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub c: Option<f64>,
 
     /// Whether a mistake costs the square root of its number of wrong labels [pa: true]
-    #[arg(long, value_name = "BOOL")]
-    error_sensitive: Option<bool>,
+    #[cfg_attr(feature = "clap", arg(long, value_name = "BOOL"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_sensitive: Option<bool>,
 
     /// Whether weights are averaged [pa: true]
-    #[arg(long, value_name = "BOOL")]
-    averaging: Option<bool>,
+    #[cfg_attr(feature = "clap", arg(long, value_name = "BOOL"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub averaging: Option<bool>,
 
     /// Variance of every weight at the start [arow: 1]
-    #[arg(long, value_name = "X")]
-    variance: Option<f64>,
+    #[cfg_attr(feature = "clap", arg(long, value_name = "X"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variance: Option<f64>,
 
     /// Keep the weights (high) or correct the mistake (low) [arow: 1]
-    #[arg(long, value_name = "X")]
-    gamma: Option<f64>,
+    #[cfg_attr(feature = "clap", arg(long, value_name = "X"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gamma: Option<f64>,
 
     /// Decides the order in which sequences are visited [all but lbfgs: 0]
-    #[arg(long, value_name = "N")]
-    seed: Option<u64>,
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
 
     /// Added to every count [naive-bayes, hmm: 1]
-    #[arg(long, value_name = "X")]
-    smoothing: Option<f64>,
+    #[cfg_attr(feature = "clap", arg(long, value_name = "X"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub smoothing: Option<f64>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum AlgorithmName {
+/// The name of a training algorithm.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+pub enum AlgorithmName {
     /// L-BFGS, or OWL-QN with --c1: the exact optimum
     #[default]
     Lbfgs,
@@ -169,20 +207,7 @@ fn understood(algorithm: AlgorithmName) -> String {
     }
 }
 
-/// The largest number of iterations, when there is one.
-pub fn most_iterations(algorithm: &Algorithm) -> Option<u64> {
-    match algorithm {
-        Algorithm::Lbfgs(options) => options.max_iterations,
-        Algorithm::OnlineLbfgs(options) => options.max_iterations,
-        Algorithm::Sgd(options) => options.max_iterations,
-        Algorithm::AveragedPerceptron(options) => options.max_iterations,
-        Algorithm::PassiveAggressive(options) => options.max_iterations,
-        Algorithm::Arow(options) => options.max_iterations,
-        Algorithm::Generative(..) => None,
-    }
-}
-
-impl AlgorithmOptions {
+impl TrainingConfig {
     /// The order of models that are counted, which is not for the user to choose.
     pub fn counted_order(&self) -> Option<u8> {
         match self.algorithm {
@@ -194,7 +219,7 @@ impl AlgorithmOptions {
 
     /// The algorithm with its options. `others` are options of the model and of the run, and whether they were
     /// given.
-    pub fn algorithm(&self, others: &[(&'static str, bool)]) -> Result<Algorithm, Failure> {
+    pub fn algorithm(&self, others: &[(&'static str, bool)]) -> Result<Algorithm, Error> {
         self.check(others)?;
         Ok(match self.algorithm {
             AlgorithmName::Lbfgs => Algorithm::Lbfgs(self.lbfgs()),
@@ -210,7 +235,7 @@ impl AlgorithmOptions {
     }
 
     /// An option that would have no effect is a misunderstanding.
-    fn check(&self, others: &[(&'static str, bool)]) -> Result<(), Failure> {
+    fn check(&self, others: &[(&'static str, bool)]) -> Result<(), Error> {
         let given = [
             ("c1", self.c1.is_some()),
             ("c2", self.c2.is_some()),
@@ -254,7 +279,7 @@ impl AlgorithmOptions {
             None => Ok(()),
             Some((option, _)) => {
                 let name = self.name();
-                Err(Failure::user(format_args!(
+                Err(Error::Option(format!(
                     "--{option} means nothing to --algorithm {name}, whose options are --{}",
                     understood.join(", --")
                 )))
@@ -284,9 +309,18 @@ impl AlgorithmOptions {
     }
 
     /// The name of the algorithm, as it is typed.
-    pub fn name(&self) -> String {
-        let value = self.algorithm.to_possible_value();
-        value.map_or_else(String::new, |value| value.get_name().to_owned())
+    pub fn name(&self) -> &'static str {
+        match self.algorithm {
+            AlgorithmName::Lbfgs => "lbfgs",
+            AlgorithmName::OnlineLbfgs => "online-lbfgs",
+            AlgorithmName::L2sgd => "l2sgd",
+            AlgorithmName::L1sgd => "l1sgd",
+            AlgorithmName::Ap => "ap",
+            AlgorithmName::Pa => "pa",
+            AlgorithmName::Arow => "arow",
+            AlgorithmName::NaiveBayes => "naive-bayes",
+            AlgorithmName::Hmm => "hmm",
+        }
     }
 
     fn lbfgs(&self) -> LbfgsOptions {

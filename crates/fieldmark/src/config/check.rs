@@ -1,0 +1,369 @@
+//! Reading a config with errors that help.
+//!
+//! Before the config is read into its types, every key is held against the schema, which knows all keys and
+//! where they belong.
+
+use super::Config;
+use serde::Deserialize;
+use serde_json::Value;
+use std::fmt;
+use toml::de::{DeTable, DeValue};
+
+/// What is wrong with a config, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigError {
+    /// Line and column of the text, from 1; an override has none.
+    pub place: Option<(usize, usize)>,
+    /// What is wrong.
+    pub problem: String,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.place {
+            Some((line, column)) => write!(f, "{line}:{column}: {}", self.problem),
+            None => f.write_str(&self.problem),
+        }
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+pub(super) fn parse(text: &str, overrides: &[String]) -> Result<Config, ConfigError> {
+    let at = |offset: usize| {
+        let before = &text[..text.floor_char_boundary(offset)];
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        Some((
+            before.matches('\n').count() + 1,
+            before[line_start..].chars().count() + 1,
+        ))
+    };
+    let syntax = |error: toml::de::Error| ConfigError {
+        place: at(error.span().map_or(0, |span| span.start)),
+        problem: error.message().trim().to_owned(),
+    };
+    let schema = Config::schema();
+    let table = DeTable::parse(text).map_err(syntax)?;
+    let mut walk = Walk {
+        root: &schema,
+        problem: None,
+    };
+    walk.table(&schema, table.get_ref(), "");
+    if let Some((offset, problem)) = walk.problem {
+        return Err(ConfigError {
+            place: at(offset),
+            problem,
+        });
+    }
+    let config: Config = toml::from_str(text).map_err(syntax)?;
+    if overrides.is_empty() {
+        return Ok(config);
+    }
+    let mut table: toml::Table = toml::from_str(text).map_err(syntax)?;
+    for text in overrides {
+        override_one(&mut table, text, &schema).map_err(|problem| ConfigError { place: None, problem })?;
+    }
+    let read = Config::deserialize(toml::Value::Table(table));
+    read.map_err(|error| ConfigError {
+        place: None,
+        problem: format!("after overrides: {}", error.message().trim()),
+    })
+}
+
+/// Follows a config and its schema together, up to the first key that the schema does not know.
+struct Walk<'s> {
+    root: &'s Value,
+    /// Where, and what is wrong.
+    problem: Option<(usize, String)>,
+}
+
+impl<'s> Walk<'s> {
+    fn table(&mut self, schema: &'s Value, table: &DeTable<'_>, path: &str) {
+        let schema = match self.variant(self.resolve(schema), table, path) {
+            Ok(schema) => schema,
+            Err(problem) => return self.problem = Some(problem),
+        };
+        let known = schema.get("properties").and_then(Value::as_object);
+        let closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
+        let (Some(known), true) = (known, closed) else {
+            return;
+        };
+        for (key, value) in table {
+            let name: &str = key.get_ref();
+            if let Some(schema) = known.get(name) {
+                let dot = if path.is_empty() { "" } else { "." };
+                self.value(schema, value.get_ref(), &format!("{path}{dot}{name}"));
+            } else {
+                let place = if path.is_empty() { "the config" } else { path };
+                let names: Vec<&str> = known.keys().map(String::as_str).collect();
+                let problem = format!("unknown key '{name}' in {place}{}", suggestion(name, &names));
+                self.problem = Some((key.span().start, problem));
+            }
+            if self.problem.is_some() {
+                return;
+            }
+        }
+    }
+
+    /// Of a schema with several kinds, that of the kind that the table names.
+    fn variant(
+        &self,
+        schema: &'s Value,
+        table: &DeTable<'_>,
+        path: &str,
+    ) -> Result<&'s Value, (usize, String)> {
+        let Some(variants) = schema.get("oneOf").and_then(Value::as_array) else {
+            return Ok(schema);
+        };
+        let tag = |variant: &'s Value| variant.pointer("/properties/kind/const").and_then(Value::as_str);
+        let kinds: Vec<&str> = variants.iter().filter_map(tag).collect();
+        if kinds.is_empty() {
+            return Ok(schema);
+        }
+        let Some(value) = table.get("kind") else {
+            let offset = table.keys().next().map_or(0, |key| key.span().start);
+            return Err((
+                offset,
+                format!(
+                    "the key 'kind' is missing in {path}; kinds are {}",
+                    kinds.join(", ")
+                ),
+            ));
+        };
+        let kind = value.get_ref().as_str().unwrap_or_default();
+        let found = variants.iter().find(|variant| tag(variant) == Some(kind));
+        found.ok_or_else(|| {
+            (
+                value.span().start,
+                format!("unknown kind '{kind}' in {path}{}", suggestion(kind, &kinds)),
+            )
+        })
+    }
+
+    fn value(&mut self, schema: &'s Value, value: &DeValue<'_>, path: &str) {
+        match value {
+            DeValue::Table(table) => self.table(schema, table, path),
+            DeValue::Array(array) => {
+                let Some(items) = self.items(schema) else { return };
+                for (index, item) in array.iter().enumerate() {
+                    self.value(items, item.get_ref(), &format!("{path}[{index}]"));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A schema that points to another one is that one.
+    fn resolve(&self, schema: &'s Value) -> &'s Value {
+        match schema.get("$ref").and_then(Value::as_str) {
+            Some(reference) => {
+                let pointer = reference.trim_start_matches('#');
+                self.root.pointer(pointer).unwrap_or(&Value::Null)
+            }
+            None => schema,
+        }
+    }
+
+    fn items(&self, schema: &'s Value) -> Option<&'s Value> {
+        let schema = self.resolve(schema);
+        if let Some(items) = schema.get("items") {
+            return Some(items);
+        }
+        let choices = schema.get("anyOf")?.as_array()?;
+        choices.iter().find_map(|choice| self.items(choice))
+    }
+}
+
+/// The known name that was probably meant.
+fn suggestion(name: &str, known: &[&str]) -> String {
+    let closest = known
+        .iter()
+        .map(|known| (strsim::normalized_damerau_levenshtein(name, known), *known))
+        .max_by(|left, right| left.0.total_cmp(&right.0));
+    match closest {
+        Some((likeness, known)) if likeness >= 0.5 => format!(", did you mean '{known}'?"),
+        _ if known.is_empty() => String::new(),
+        _ => {
+            let mut names = known.to_vec();
+            names.sort_unstable();
+            names.dedup();
+            format!("; known are {}", names.join(", "))
+        }
+    }
+}
+
+/// Sets one key: `section.key=value`, or `features[2].lengths=[3]`.
+fn override_one(table: &mut toml::Table, text: &str, schema: &Value) -> Result<(), String> {
+    let (path, value) = text
+        .split_once('=')
+        .ok_or_else(|| format!("the override '{text}' is not of the form section.key=value"))?;
+    // What is no TOML value is meant as text.
+    let value = toml::from_str::<toml::Table>(&format!("value = {value}"))
+        .ok()
+        .and_then(|mut table| table.remove("value"))
+        .unwrap_or_else(|| toml::Value::String(value.to_owned()));
+    let mut steps: Vec<Step> = Vec::new();
+    for part in path.trim().split('.') {
+        steps.extend(Step::parse(part).ok_or_else(|| format!("'{path}' is no path to a key"))?);
+    }
+    // A table of the shape of the path, to hold its keys against the schema.
+    let mut shape = toml::Value::Integer(0);
+    for step in steps.iter().rev() {
+        shape = match step {
+            Step::Key(key) => toml::Value::Table([(key.clone(), shape)].into_iter().collect()),
+            Step::Index(_) => return set(table, &steps, value, path),
+        };
+    }
+    let shape = toml::to_string(&shape).map_err(|error| error.to_string())?;
+    let shape = DeTable::parse(&shape).map_err(|error| error.to_string())?;
+    let mut walk = Walk {
+        root: schema,
+        problem: None,
+    };
+    walk.table(schema, shape.get_ref(), "");
+    match walk.problem {
+        Some((_, problem)) => Err(problem),
+        None => set(table, &steps, value, path),
+    }
+}
+
+enum Step {
+    Key(String),
+    Index(usize),
+}
+
+impl Step {
+    fn parse(part: &str) -> Option<Vec<Step>> {
+        let (key, mut rest) = part.split_at(part.find('[').unwrap_or(part.len()));
+        let mut steps = vec![Step::Key(key.to_owned()).filled()?];
+        while !rest.is_empty() {
+            let (index, after) = rest.strip_prefix('[')?.split_once(']')?;
+            steps.push(Step::Index(index.parse().ok()?));
+            rest = after;
+        }
+        Some(steps)
+    }
+
+    fn filled(self) -> Option<Self> {
+        match &self {
+            Step::Key(key) if key.is_empty() => None,
+            _ => Some(self),
+        }
+    }
+}
+
+fn set(table: &mut toml::Table, steps: &[Step], value: toml::Value, path: &str) -> Result<(), String> {
+    let mut whole = toml::Value::Table(std::mem::take(table));
+    let mut at = &mut whole;
+    for step in steps {
+        at = match (step, at) {
+            (Step::Key(key), toml::Value::Table(table)) => table
+                .entry(key.clone())
+                .or_insert_with(|| toml::Value::Table(toml::Table::new())),
+            (Step::Index(index), toml::Value::Array(array)) => {
+                let len = array.len();
+                array
+                    .get_mut(*index)
+                    .ok_or_else(|| format!("'{path}' asks for entry {index} of a list with {len}"))?
+            }
+            _ => return Err(format!("'{path}' leads into a value that is no table")),
+        };
+    }
+    *at = value;
+    if let toml::Value::Table(changed) = whole {
+        *table = changed;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(text: &str) -> String {
+        Config::parse(text, &[]).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn errors_say_where_and_what_was_meant() {
+        for (text, expected) in [
+            (
+                "features = [{ kind = 'word' }, { kind = 'prefix', lengts = [1] }]",
+                "1:51: unknown key 'lengts' in features[1], did you mean 'lengths'?",
+            ),
+            (
+                "[training]\nc3 = 1",
+                "2:1: unknown key 'c3' in training, did you mean 'c2'?",
+            ),
+            (
+                "[trainig]\n",
+                "1:2: unknown key 'trainig' in the config, did you mean 'training'?",
+            ),
+            (
+                "[[features]]\nkind = 'sufix'",
+                "2:8: unknown kind 'sufix' in features[0], did you mean 'suffix'?",
+            ),
+            (
+                "[[features]]\nlower = true",
+                "2:1: the key 'kind' is missing in features[0]; kinds are bias",
+            ),
+            ("[model]\norder = 'two'", "2:9: invalid type: string \"two\""),
+            ("[labels]\nscheme = 'bio'", "2:10: unknown variant `bio`"),
+            ("[text]\ntokenizer = 'finest'", "2:13: "),
+            ("window = \n", "1:10: "),
+            (
+                "zzzzz = 1",
+                "1:1: unknown key 'zzzzz' in the config; known are data, description",
+            ),
+        ] {
+            let found = problem(text);
+            assert!(found.starts_with(expected), "{text}\n{found}\n{expected}");
+        }
+    }
+
+    #[test]
+    fn overrides_set_keys_at_any_depth() {
+        let text = "[[features]]\nkind = 'prefix'\nlengths = [2]\n";
+        let set = |overrides: &[&str]| {
+            let overrides: Vec<String> = overrides.iter().map(|&text| text.to_owned()).collect();
+            Config::parse(text, &overrides).map_err(|error| error.to_string())
+        };
+        let config = set(&[
+            "training.c2=0.5",
+            "model.order=2",
+            "features[0].lengths=[3, 4]",
+            "text.tokenizer=fine",
+        ])
+        .unwrap();
+        assert_eq!(config.training.c2, Some(0.5));
+        assert_eq!(config.model.order, 2);
+        assert_eq!(config.text.tokenizer.to_string(), "fine");
+        assert!(
+            config.to_toml().contains("lengths = [3, 4]"),
+            "{}",
+            config.to_toml()
+        );
+        for (text, expected) in [
+            ("training.c3=1", "unknown key 'c3' in training"),
+            ("training", "not of the form"),
+            ("training..c2=1", "no path"),
+            ("features[7].lower=true", "entry 7 of a list with 1"),
+            ("window.size=1", "after overrides: "),
+            ("model.order=many", "after overrides: invalid type"),
+            (
+                "features[0].lengts=[1]",
+                "after overrides: unknown field `lengts`",
+            ),
+        ] {
+            let error = set(&[text]).unwrap_err();
+            assert!(error.contains(expected), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_config_survives_its_toml() {
+        let text = "name = 'x'\nwindow = 2\n[labels]\nscheme = 'iobes'\n[training]\nc2 = 0.1\n[[features]]\nkind = 'word'\nlower = true\n";
+        let config = Config::parse(text, &[]).unwrap();
+        assert_eq!(Config::parse(&config.to_toml(), &[]), Ok(config));
+    }
+}

@@ -1,0 +1,73 @@
+//! The config of a task: one TOML file that says everything, from the data to the post-processing.
+//!
+//! ```
+//! use fieldmark::config::Config;
+//! let config = Config::parse("window = 1\n[[features]]\nkind = 'word'\n", &[])?;
+//! assert_eq!(config.features.len(), 1);
+//! let error = Config::parse("[[features]]\nkind = 'prefix'\nlengts = [3]\n", &[]).unwrap_err();
+//! assert_eq!(
+//!     error.to_string(),
+//!     "3:1: unknown key 'lengts' in features[0], did you mean 'lengths'?"
+//! );
+//! # Ok::<(), fieldmark::config::ConfigError>(())
+//! ```
+
+mod check;
+mod model;
+mod sections;
+mod training;
+
+pub use check::ConfigError;
+pub use model::{ModelConfig, StrategyName, UnseenName};
+pub use sections::{DataConfig, LabelConfig, SchemeName, TextConfig};
+pub use training::{AlgorithmName, TrainingConfig};
+
+use fieldmark_text::features::FeatureConfig;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Everything that there is to say about a task.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(title = "fieldmark config")]
+pub struct Config {
+    /// What the task is called.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// What it is about, for whoever gets the model.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    /// Offset conjunction: every feature also looks at so many tokens to either side, unless it has `offsets`
+    /// of its own.
+    pub window: usize,
+    /// The data.
+    pub data: DataConfig,
+    /// From text to tokens.
+    pub text: TextConfig,
+    /// From annotations to labels.
+    pub labels: LabelConfig,
+    /// What the model looks at.
+    pub features: Vec<FeatureConfig>,
+    /// The shape of the model.
+    pub model: ModelConfig,
+    /// How it is trained.
+    pub training: TrainingConfig,
+}
+
+impl Config {
+    /// Reads a config, then sets what the overrides say, each as `section.key=value`.
+    pub fn parse(text: &str, overrides: &[String]) -> Result<Self, ConfigError> {
+        check::parse(text, overrides)
+    }
+
+    /// The config as TOML.
+    pub fn to_toml(&self) -> String {
+        // Every type in it has a form in TOML.
+        toml::to_string(self).unwrap_or_default()
+    }
+
+    /// A JSON schema of configs, for editors.
+    pub fn schema() -> serde_json::Value {
+        schemars::schema_for!(Config).to_value()
+    }
+}

@@ -1,0 +1,82 @@
+//! The sections `data`, `text` and `labels`.
+
+use fieldmark_core::Scheme;
+use fieldmark_text::normalize::Normalizer;
+use fieldmark_text::sentences::SentenceOptions;
+use fieldmark_text::tokenize::TokenizerProfile;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Where the data are.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct DataConfig {
+    /// Files to learn from. Paths are relative to the config.
+    pub train: Vec<PathBuf>,
+    /// Files to choose settings and stop training by.
+    pub dev: Vec<PathBuf>,
+    /// Files to test on.
+    pub test: Vec<PathBuf>,
+}
+
+/// From text to tokens.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct TextConfig {
+    /// Where sentences end; `mode = "whole"` takes a text as it is.
+    #[schemars(with = "serde_json::Value")]
+    pub sentences: SentenceOptions,
+    /// Where tokens end.
+    #[schemars(with = "serde_json::Value")]
+    pub tokenizer: TokenizerProfile,
+    /// Cuts texts anew whose source gives tokens already.
+    pub retokenize: bool,
+    /// One spelling for many, for the eyes of the features; the text stays as it is.
+    #[schemars(with = "serde_json::Value")]
+    pub normalize: Normalizer,
+}
+
+/// From annotations to labels.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct LabelConfig {
+    /// How spans become labels of tokens.
+    pub scheme: SchemeName,
+    /// Instead of spans: this column of the data is the label of each token.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<String>,
+    /// Types to learn; without it, all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub types: Option<Vec<String>>,
+    /// Types that count as another one.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub rename: BTreeMap<String, String>,
+}
+
+/// How spans become labels of tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SchemeName {
+    /// Inside or outside.
+    Io,
+    /// `B` only where spans of a type touch.
+    Iob1,
+    /// `B` at every first token.
+    #[default]
+    Iob2,
+    /// Also the last token, and single ones.
+    Iobes,
+}
+
+impl From<SchemeName> for Scheme {
+    fn from(name: SchemeName) -> Self {
+        match name {
+            SchemeName::Io => Scheme::Io,
+            SchemeName::Iob1 => Scheme::Iob1,
+            SchemeName::Iob2 => Scheme::Iob2,
+            SchemeName::Iobes => Scheme::Iobes,
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! [`Pipeline`]: everything between raw text and annotations, in one file.
+
+mod annotate;
+mod gold;
+mod sequences;
+mod train;
+
+pub use annotate::Annotator;
+pub use train::{RunSummary, TrainedPipeline, train_pipeline};
+
+use crate::Error;
+use crate::config::Config;
+use fieldmark_chain::ChainModel;
+use fieldmark_core::container::{Container, ContainerWriter};
+use fieldmark_text::features::{Extractor, Resources};
+use sequences::Cutter;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Raw text in, annotations out: sentences, tokens, features, weights and post-processing.
+///
+/// Make an [`Annotator`] to use it.
+#[derive(Debug)]
+pub struct Pipeline {
+    config: Config,
+    /// The model.
+    pub chain: ChainModel,
+    extractor: Extractor,
+    cutter: Cutter,
+}
+
+/// The section that holds the config.
+const CONFIG: &str = "config";
+
+impl Pipeline {
+    /// A pipeline from its parts.
+    fn new(config: Config, chain: ChainModel) -> Result<Self, Error> {
+        let extractor = extractor(&config)?;
+        Ok(Self {
+            cutter: Cutter::new(&config.text),
+            config,
+            chain,
+            extractor,
+        })
+    }
+
+    /// The config that it was trained with.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Whether a container holds a pipeline, and not a model that wants observations.
+    pub fn is_in(container: &Container) -> bool {
+        container.has(CONFIG)
+    }
+
+    /// Opens a model file.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+        Self::from_container(Arc::new(Container::open(path)?))
+    }
+
+    /// A pipeline from an open container.
+    pub fn from_container(container: Arc<Container>) -> Result<Self, Error> {
+        let text = container.str(CONFIG)?;
+        let config = Config::parse(text, &[])
+            .map_err(|error| container.wrong_section(CONFIG, error.to_string(), "a config"))?;
+        Self::new(config, ChainModel::read(&container)?)
+    }
+
+    /// The pipeline as a container.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
+        Ok(self.writer().to_bytes()?)
+    }
+
+    /// Writes the model file: whole, or not at all.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        Ok(self.writer().write_to(path)?)
+    }
+
+    fn writer(&self) -> ContainerWriter<'_> {
+        let mut writer = ContainerWriter::new();
+        writer.add_str(CONFIG, self.config.to_toml());
+        self.chain.write(&mut writer);
+        writer
+    }
+}
+
+fn extractor(config: &Config) -> Result<Extractor, Error> {
+    if config.features.is_empty() {
+        return Err(Error::Option(
+            "the config has no features: add at least `[[features]]` with `kind = \"word\"`".into(),
+        ));
+    }
+    let normalizer = config.text.normalize.clone();
+    Ok(Extractor::new(
+        &config.features,
+        config.window,
+        normalizer,
+        &Resources::default(),
+    )?)
+}
+
+#[cfg(test)]
+mod tests;

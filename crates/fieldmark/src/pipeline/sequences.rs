@@ -1,0 +1,119 @@
+//! From a document to token sequences.
+
+use crate::config::TextConfig;
+use fieldmark_text::document::{Document, GivenTokens};
+use fieldmark_text::features::Sequence;
+use fieldmark_text::sentences::SentenceSplitter;
+use fieldmark_text::tokenize::{Token, Tokenizer};
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// Cuts documents into sentences and tokens.
+#[derive(Debug)]
+pub(crate) struct Cutter {
+    splitter: SentenceSplitter,
+    tokenizer: Tokenizer,
+    retokenize: bool,
+}
+
+/// The tokens of a document, sentence by sentence.
+#[derive(Debug, Default)]
+pub(crate) struct Sentences<'d> {
+    pub tokens: Vec<Token>,
+    /// The end of every sentence, in tokens.
+    ends: Vec<usize>,
+    given: Option<&'d GivenTokens>,
+}
+
+impl Cutter {
+    pub fn new(config: &TextConfig) -> Self {
+        Self {
+            splitter: SentenceSplitter::new(config.sentences.clone()),
+            tokenizer: Tokenizer::new(config.tokenizer.clone()),
+            retokenize: config.retokenize,
+        }
+    }
+
+    /// Cuts a document. Tokens that its source gives are taken as they are, unless the config says otherwise.
+    pub fn cut<'d>(&self, document: &'d Document, sentences: &mut Sentences<'d>) {
+        sentences.tokens.clear();
+        sentences.ends.clear();
+        sentences.given = document.given.as_ref().filter(|_| !self.retokenize);
+        let text = &document.text;
+        match sentences.given {
+            Some(given) => {
+                for sentence in given.sentences.iter().filter(|sentence| !sentence.is_empty()) {
+                    let tokens = sentence
+                        .iter()
+                        .map(|token| given_token(text, token.range.clone()));
+                    sentences.tokens.extend(tokens);
+                    sentences.ends.push(sentences.tokens.len());
+                }
+            }
+            None => {
+                for range in self.splitter.split(text) {
+                    self.tokenizer.tokenize_into(text, range, &mut sentences.tokens);
+                    if sentences.ends.last() != Some(&sentences.tokens.len()) && !sentences.tokens.is_empty()
+                    {
+                        sentences.ends.push(sentences.tokens.len());
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn given_token(text: &str, range: Range<usize>) -> Token {
+    let open = |c: Option<char>| c.is_none_or(char::is_whitespace);
+    Token {
+        start: range.start,
+        end: range.end,
+        space_before: open(text[..range.start].chars().next_back()),
+        space_after: open(text[range.end..].chars().next()),
+    }
+}
+
+impl<'d> Sentences<'d> {
+    /// The sentences as ranges of tokens.
+    pub fn ranges(&self) -> impl Iterator<Item = Range<usize>> + '_ {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts
+            .zip(self.ends.iter().copied())
+            .map(|(start, end)| start..end)
+    }
+
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// What a column of the source says about the tokens of each sentence, if it has that column.
+    pub fn column(&self, name: &str) -> Option<impl Iterator<Item = Vec<Cow<'d, str>>> + use<'d>> {
+        let given = self.given?;
+        let number = given.columns.iter().position(|column| column == name)?;
+        let sentences = given.sentences.iter().filter(|sentence| !sentence.is_empty());
+        Some(sentences.map(move |sentence| {
+            let values = sentence
+                .iter()
+                .map(|token| token.columns.get(number).map_or("", String::as_str));
+            values.map(Cow::Borrowed).collect()
+        }))
+    }
+
+    /// Calls `each` with every sentence, as the extractor wants it.
+    pub fn for_each(&self, text: &str, columns: &[String], mut each: impl FnMut(usize, &Sequence<'_>)) {
+        let mut columns: Vec<_> = columns.iter().map(|name| self.column(name)).collect();
+        for (index, range) in self.ranges().enumerate() {
+            let columns: Vec<Vec<Cow<'_, str>>> = columns
+                .iter_mut()
+                .map(|column| column.as_mut().and_then(Iterator::next).unwrap_or_default())
+                .collect();
+            let sequence = Sequence {
+                text,
+                tokens: &self.tokens[range.clone()],
+                columns: &columns,
+                place: (range.start, self.tokens.len()),
+            };
+            each(index, &sequence);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! From raw text to annotations and back, on a small corpus.
+
+use super::*;
+use fieldmark_text::document::{Annotation, Document};
+
+const CONFIG_TEXT: &str = "
+    window = 1
+    [text]
+    tokenizer = 'dash'
+    [[features]]
+    kind = 'word'
+    [[features]]
+    kind = 'suffix'
+    lengths = [2, 3]
+    [[features]]
+    kind = 'conjunction'
+    of = ['W@-1', 'W']
+";
+
+fn marked(text: &str) -> Document {
+    let mut document = Document::new("d", "");
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('[') {
+        document.text.push_str(before);
+        let (name, after) = after.split_once(']').unwrap();
+        let start = document.text.len();
+        document.text.push_str(name);
+        document
+            .annotations
+            .push(Annotation::new(start..document.text.len(), "GENE"));
+        rest = after;
+    }
+    document.text.push_str(rest);
+    document
+}
+
+fn corpus() -> Vec<Document> {
+    [
+        "The [Htr1b] gene is new. We saw [cul4a] protein.",
+        "A mutant of the [abc-2] gene was found. It was small.",
+        "We saw [xyz] protein in the cell.",
+    ]
+    .map(marked)
+    .to_vec()
+}
+
+fn trained() -> TrainedPipeline {
+    let config = Config::parse(CONFIG_TEXT, &["training.c2=0.01".to_owned()]).unwrap();
+    train_pipeline(&config, &corpus(), &[], &mut ()).unwrap()
+}
+
+#[test]
+fn a_pipeline_finds_what_it_was_shown_and_survives_its_file() {
+    let trained = trained();
+    assert!(trained.notices.is_empty(), "{:?}", trained.notices);
+    assert_eq!((trained.run.sequences, trained.run.tokens), (5, 34));
+    let bytes = trained.pipeline.to_bytes().unwrap();
+    let read = Pipeline::from_container(Arc::new(Container::from_bytes(bytes).unwrap())).unwrap();
+    assert_eq!(read.config(), trained.pipeline.config());
+    for pipeline in [&trained.pipeline, &read] {
+        let mut annotator = pipeline.annotator();
+        for gold in corpus() {
+            let mut found = Document::new("d", gold.text.clone());
+            annotator.annotate(&mut found).unwrap();
+            let plain = |document: &Document| -> Vec<_> {
+                document
+                    .annotations
+                    .iter()
+                    .map(|annotation| (annotation.range(), annotation.kind.clone()))
+                    .collect()
+            };
+            assert_eq!(plain(&found), plain(&gold), "{}", gold.text);
+            for annotation in &found.annotations {
+                assert!(annotation.score.is_some_and(|score| score > 0.5 && score <= 1.0));
+            }
+            assert_eq!(found.check(), Ok(()));
+        }
+        let mut new = Document::new("n", "We saw klm protein.");
+        annotator.annotate(&mut new).unwrap();
+        assert_eq!(new.annotations[0].text(&new.text), "klm");
+    }
+}
+
+#[test]
+fn what_does_not_fit_tokens_or_sentences_is_noticed() {
+    let mut document = Document::new("d", "One-a two. Three four.");
+    document.annotations = vec![
+        Annotation::new(1..3, "X"),
+        Annotation::new(6..16, "X"),
+        Annotation::new(6..9, "Y"),
+        Annotation::new(5..6, "X"),
+    ];
+    let config = Config::parse(CONFIG_TEXT, &[]).unwrap();
+    let cutter = Cutter::new(&config.text);
+    let mut sentences = sequences::Sentences::default();
+    cutter.cut(&document, &mut sentences);
+    let mut notices = fieldmark_text::formats::Notices::new();
+    let labels = gold::labels(&config.labels, &document, &sentences, &mut notices);
+    assert_eq!(
+        labels,
+        [vec!["B-X", "O", "O", "B-X", "I-X"], vec!["B-X", "O", "O"]]
+    );
+    let kinds: Vec<String> = notices
+        .counts()
+        .iter()
+        .map(|(kind, count)| format!("{count} {kind}"))
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            "1 border inside a token",
+            "1 empty span",
+            "1 nested span",
+            "1 span over the end of a sentence"
+        ]
+    );
+}
+
+#[test]
+fn a_config_without_features_is_refused() {
+    let error = train_pipeline(&Config::default(), &corpus(), &[], &mut ()).unwrap_err();
+    assert!(error.to_string().contains("no features"), "{error}");
+}
