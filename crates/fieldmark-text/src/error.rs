@@ -153,6 +153,12 @@ pub enum ErrorKind {
         /// `bytes` or `positions`.
         unit: &'static str,
     },
+    /// A line of a word list, lexicon or hierarchy that cannot be understood.
+    #[error("{problem}")]
+    WordList {
+        /// What was found and what was expected.
+        problem: String,
+    },
     /// More data than a data set can number.
     #[error(transparent)]
     Dataset(#[from] fieldmark_core::dataset::DatasetError),

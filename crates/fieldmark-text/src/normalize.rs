@@ -34,6 +34,8 @@ pub use spelling::Spelling;
 pub use stem::{StemLanguage, Stemmer};
 pub use unicode::UnicodeForm;
 
+pub(crate) use unicode::fold_char;
+
 use rewriter::Rewriter;
 use serde::{Deserialize, Serialize};
 

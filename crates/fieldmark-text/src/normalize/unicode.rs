@@ -68,16 +68,20 @@ impl UnicodeForm {
     }
 }
 
-/// Case folding by upper and then lower case, which takes `ß` to `ss` and `ς` to `σ`.
 pub(super) fn fold_case(text: &mut Rewriter<'_>) {
     let is_meant = |c: char| !c.is_ascii() || c.is_ascii_uppercase();
-    text.replace_chars(is_meant, |c, out| match c {
+    text.replace_chars(is_meant, |c, out| fold_char(c, |folded| out.push(folded)));
+}
+
+/// Case folding of a character by upper and then lower case, which takes `ß` to `ss` and `ς` to `σ`.
+pub(crate) fn fold_char(c: char, mut each: impl FnMut(char)) {
+    match c {
         // Without its dot it is another letter, and stays one.
-        'ı' => out.push(c),
-        _ => out.extend(
-            c.to_lowercase()
-                .flat_map(char::to_uppercase)
-                .flat_map(char::to_lowercase),
-        ),
-    });
+        'ı' => each(c),
+        _ => c
+            .to_lowercase()
+            .flat_map(char::to_uppercase)
+            .flat_map(char::to_lowercase)
+            .for_each(each),
+    }
 }
