@@ -47,6 +47,7 @@ mod block;
 mod characters;
 pub mod check;
 mod columns;
+pub mod dictionaries;
 pub mod document;
 mod error;
 pub mod features;

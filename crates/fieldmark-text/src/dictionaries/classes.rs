@@ -7,7 +7,7 @@ use fieldmark_core::Alphabet;
 use serde::{Deserialize, Serialize};
 
 /// How a file of [`WordClasses`] is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClassFormat {
     /// `pairs`: `word<TAB>class`. A line that starts with `#` and has no tab is a comment.

@@ -23,7 +23,7 @@ pub struct DictionaryOptions {
 }
 
 /// What the characters of a family count when names are compared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fold {
     /// `exact`: each is itself.

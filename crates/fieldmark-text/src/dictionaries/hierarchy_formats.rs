@@ -7,7 +7,7 @@ use crate::source::Source;
 use serde::{Deserialize, Serialize};
 
 /// How a file of a [`Hierarchy`] is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum HierarchyFormat {

@@ -1,6 +1,7 @@
 //! [`FeatureConfig`]: the entries of the list `features` in a config.
 
 use super::patterns::Pattern;
+use crate::dictionaries::{ClassFormat, Fold, HierarchyFormat};
 use crate::normalize::StemLanguage;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -193,8 +194,10 @@ entry! {
         by: DictionaryMatch = DictionaryMatch::Name,
         /// Whether capital and small letters are the same.
         ignore_case: bool = true,
-        /// Whether dashes and white space are the same, and one or none of them.
-        ignore_dashes: bool = true,
+        /// What hyphens and dashes count.
+        dashes: Fold = Fold::Alike,
+        /// What white space counts.
+        spaces: Fold = Fold::Alike,
         /// Whether the first token of a name differs from the others.
         borders: bool = false,
         /// A further fact for tokens that are at most so many tokens away from a name.
@@ -204,8 +207,10 @@ entry! {
 entry! {
     /// Settings of `ancestors`.
     Ancestors {
-        /// A file with a name and what is directly above it in a line, a tab between them.
+        /// The file of the hierarchy.
         file: PathBuf = PathBuf::new(),
+        /// How the file is written.
+        format: HierarchyFormat = HierarchyFormat::Pairs,
         /// Depths in the hierarchy; the root has depth 1.
         depths: Vec<usize> = vec![2, 3, 4],
         /// Whether capital and small letters are the same.
@@ -224,12 +229,12 @@ entry! {
 entry! {
     /// Settings of `class`.
     Class {
-        /// A file with word and class, or with class, word and count, in a line, tabs between them.
+        /// The file of the classes.
         file: PathBuf = PathBuf::new(),
+        /// How the file is written.
+        format: ClassFormat = ClassFormat::Pairs,
         /// Also the first characters of the class: the inner nodes of a Brown clustering.
         prefixes: Vec<usize> = Vec::new(),
-        /// Whether words are looked up in small letters.
-        lower: bool = false,
     }
 }
 entry! {

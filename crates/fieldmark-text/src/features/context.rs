@@ -3,16 +3,27 @@
 use super::FeatureError;
 use super::config::{Bag, BagContent, Extent, FeatureConfig, Position, RegexTarget};
 use super::extraction::Sequence;
+use super::lists::{Above, Names, Polarities};
 use super::local::english;
+use super::resources::Resources;
+use crate::dictionaries::{Dictionary, DictionaryOptions};
 use crate::normalize::Stemmer;
 use fieldmark_core::name_hash;
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// What an entry says about the tokens of a sequence.
 #[derive(Debug)]
 pub(super) enum Context {
     Position(Position),
-    Bag(Bag, Stemmer),
+    Bag {
+        bag: Bag,
+        stemmer: Stemmer,
+        concepts: Option<Dictionary>,
+    },
+    Names(Names),
+    Above(Above),
+    Polarities(Polarities),
     Regex(regex::Regex),
     /// The number of the column in the sequence.
     Column(usize),
@@ -20,7 +31,11 @@ pub(super) enum Context {
 
 impl Context {
     /// The entry, or `None` if it needs only the token. New columns are added to `columns`.
-    pub fn new(config: &FeatureConfig, columns: &mut Vec<String>) -> Result<Option<Self>, FeatureError> {
+    pub fn new(
+        config: &FeatureConfig,
+        resources: &Resources,
+        columns: &mut Vec<String>,
+    ) -> Result<Option<Self>, FeatureError> {
         let mut column = |name: String| {
             let found = columns.iter().position(|column| *column == name);
             Self::Column(found.unwrap_or_else(|| {
@@ -30,7 +45,26 @@ impl Context {
         };
         Ok(Some(match config {
             FeatureConfig::Position(position) => Self::Position(position.clone()),
-            FeatureConfig::Bag(bag) => Self::Bag(bag.clone(), english()),
+            FeatureConfig::Bag(bag) => {
+                let options = DictionaryOptions {
+                    ignore_case: true,
+                    ..DictionaryOptions::default()
+                };
+                let file = bag
+                    .concepts
+                    .as_ref()
+                    .map(|file| resources.file(file))
+                    .transpose()?;
+                let concepts = file.map(|file| Dictionary::read(&file, options)).transpose()?;
+                Self::Bag {
+                    bag: bag.clone(),
+                    stemmer: english(),
+                    concepts,
+                }
+            }
+            FeatureConfig::Dictionary(list) => Self::Names(Names::new(list, resources)?),
+            FeatureConfig::Ancestors(ancestors) => Self::Above(Above::new(ancestors, resources)?),
+            FeatureConfig::Polarity(polarity) => Self::Polarities(Polarities::new(polarity, resources)?),
             FeatureConfig::Regex(regex) if regex.on == RegexTarget::Text => {
                 Self::Regex(super::compile(&regex.pattern, regex.ignore_case)?)
             }
@@ -64,20 +98,17 @@ impl Context {
                     facts.end_token();
                 }
             }
-            Self::Bag(bag, stemmer) => {
-                let words: Vec<String> = sequence
-                    .words()
-                    .map(|word| match bag.of {
-                        BagContent::Word => word.into_owned(),
-                        BagContent::Lower => word.to_lowercase(),
-                        BagContent::Stem => stemmer.stem(&word.to_lowercase()).into_owned(),
-                    })
-                    .collect();
+            Self::Bag {
+                bag,
+                stemmer,
+                concepts,
+            } => {
+                let words = bag_words(bag, stemmer, concepts.as_ref(), sequence);
                 let mut near: Vec<&str> = Vec::new();
                 for token in 0..tokens {
                     near.clear();
                     let window = token.saturating_sub(bag.window)..(token + bag.window + 1).min(tokens);
-                    near.extend(words[window].iter().map(String::as_str));
+                    near.extend(words[window].iter().flatten().map(String::as_str));
                     near.sort_unstable();
                     for same in near.chunk_by(|left, right| left == right) {
                         facts.say(same.len() as f32, format_args!("{name}={}", same[0]));
@@ -85,6 +116,9 @@ impl Context {
                     facts.end_token();
                 }
             }
+            Self::Names(names) => names.facts(name, sequence, facts),
+            Self::Above(above) => above.facts(name, sequence, facts),
+            Self::Polarities(polarities) => polarities.facts(name, sequence, facts),
             Self::Regex(regex) => {
                 let covered = covered(regex, sequence);
                 for covered in covered {
@@ -105,6 +139,32 @@ impl Context {
             }
         }
     }
+}
+
+/// What each token puts into a bag: itself, or a concept where a name of it begins.
+fn bag_words(
+    bag: &Bag,
+    stemmer: &Stemmer,
+    concepts: Option<&Dictionary>,
+    sequence: &Sequence<'_>,
+) -> Vec<Option<String>> {
+    let word = |word: Cow<'_, str>| match bag.of {
+        BagContent::Word => word.into_owned(),
+        BagContent::Lower => word.to_lowercase(),
+        BagContent::Stem => stemmer.stem(&word.to_lowercase()).into_owned(),
+    };
+    let mut words: Vec<Option<String>> = sequence.words().map(|token| Some(word(token))).collect();
+    if let Some(concepts) = concepts {
+        concepts.for_each_match(sequence.text, sequence.tokens, |range, found| {
+            words[range.clone()].fill(None);
+            let concept = concepts
+                .identifiers(found)
+                .next()
+                .or_else(|| concepts.names(found).next());
+            words[range.start] = concept.map(|concept| concept.replace(char::is_whitespace, "_"));
+        });
+    }
+    words
 }
 
 /// The tokens that some match touches.

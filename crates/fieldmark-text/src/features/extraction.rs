@@ -78,6 +78,16 @@ impl Numbering for Growing {
     }
 }
 
+impl<N: Numbering> Numbering for &mut N {
+    fn number(&mut self, hash: u64, name: &mut dyn FnMut() -> String) -> Option<u32> {
+        (**self).number(hash, name)
+    }
+
+    fn expect(&self, hash: u64) {
+        (**self).expect(hash);
+    }
+}
+
 impl Numbering for &Names {
     #[inline]
     fn number(&mut self, hash: u64, name: &mut dyn FnMut() -> String) -> Option<u32> {

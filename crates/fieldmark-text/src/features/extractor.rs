@@ -4,12 +4,9 @@ use super::FeatureError;
 use super::config::{Conjunction, FeatureConfig};
 use super::context::Context;
 use super::local::Local;
+use super::resources::Resources;
 use crate::normalize::Normalizer;
 use fieldmark_core::name_hash::{self, MAX_OFFSET};
-
-/// What a list of features needs beside itself.
-#[derive(Clone, Debug, Default)]
-pub struct Resources {}
 
 /// Describes tokens by a list of features. It never changes, and threads can share it.
 #[derive(Debug)]
@@ -66,7 +63,7 @@ impl Extractor {
         features: &[FeatureConfig],
         window: usize,
         normalizer: Normalizer,
-        _resources: &Resources,
+        resources: &Resources,
     ) -> Result<Self, FeatureError> {
         let mut extractor = Self {
             normalizer,
@@ -97,7 +94,7 @@ impl Extractor {
             if let FeatureConfig::Conjunction(_) = config {
                 continue;
             }
-            if let Some(local) = Local::new(config).map_err(inside)? {
+            if let Some(local) = Local::new(config, resources).map_err(inside)? {
                 all.push(offsets);
                 extractor.sees_space |= local.sees_space();
                 extractor.local.push(LocalEntry {
@@ -106,7 +103,9 @@ impl Extractor {
                     at: Vec::new(),
                     operand: None,
                 });
-            } else if let Some(context) = Context::new(config, &mut extractor.columns).map_err(inside)? {
+            } else if let Some(context) =
+                Context::new(config, resources, &mut extractor.columns).map_err(inside)?
+            {
                 extractor.context.push(ContextEntry {
                     name,
                     context,

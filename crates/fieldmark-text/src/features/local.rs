@@ -3,6 +3,8 @@
 use super::FeatureError;
 use super::config::{FeatureConfig, RegexTarget, ShapeStyle};
 use super::patterns::{self, Pattern};
+use super::resources::Resources;
+use crate::dictionaries::WordClasses;
 use crate::normalize::{StemLanguage, Stemmer};
 use std::fmt::Write;
 
@@ -46,11 +48,15 @@ pub(super) enum Local {
         ends: bool,
     },
     Space,
+    Class {
+        classes: WordClasses,
+        prefixes: Vec<usize>,
+    },
 }
 
 impl Local {
     /// The entry, or `None` if it needs more than the token.
-    pub fn new(config: &FeatureConfig) -> Result<Option<Self>, FeatureError> {
+    pub fn new(config: &FeatureConfig, resources: &Resources) -> Result<Option<Self>, FeatureError> {
         Ok(Some(match config {
             FeatureConfig::Bias(_) => Self::Always,
             FeatureConfig::Word(word) => Self::Word { lower: word.lower },
@@ -83,6 +89,10 @@ impl Local {
                 ends: ngrams.ends,
             },
             FeatureConfig::Space(_) => Self::Space,
+            FeatureConfig::Class(class) => Self::Class {
+                classes: WordClasses::read(&resources.file(&class.file)?, class.format)?,
+                prefixes: class.prefixes.clone(),
+            },
             _ => return Ok(None),
         }))
     }
@@ -166,6 +176,16 @@ impl Local {
                 }
                 if token.space.1 {
                     say(format_args!("{name}_RIGHT"));
+                }
+            }
+            Self::Class { classes, prefixes } => {
+                if let Some(class) = classes.class(token.text) {
+                    say(format_args!("{name}={class}"));
+                }
+                for &length in prefixes {
+                    if let Some(class) = classes.prefix(token.text, length) {
+                        say(format_args!("{name}{length}={class}"));
+                    }
                 }
             }
         }

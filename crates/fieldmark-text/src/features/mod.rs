@@ -20,9 +20,9 @@
 //! | `position` | `SENTENCE/3=2`; with `edges` `SENTENCE+1`, `SENTENCE-1` | `of`, `parts`, `edges` |
 //! | `bag` | `BAG=the` with the value 1, … | `window`, `of`, `concepts` |
 //! | `dictionary` | `LIST:genes` | `file` or `training`, `by`, `borders`, `within`, … |
-//! | `ancestors` | `ABOVE2=organ` | `file`, `depths` |
-//! | `polarity` | `POLARITY=positive`, `POLARITY:positive_hotel` | `file`, `bigrams` |
-//! | `class` | `CLASS=0110`, `CLASS2=01` | `file`, `prefixes`, `lower` |
+//! | `ancestors` | `ABOVE2=organ` | `file`, `format`, `depths` |
+//! | `polarity` | `POLARITY=positive`; with `bigrams` `POLARITY2=:positive_hotel` | `file`, `bigrams` |
+//! | `class` | `CLASS=0110`, `CLASS2=01` | `file`, `format`, `prefixes` |
 //! | `column` | `pos=NN` | `column` |
 //! | `model` | `MODEL=B-NP` | `file` |
 //! | `conjunction` | `& W=the@-1 & W=Htr1b` | `of` |
@@ -34,15 +34,18 @@ mod config;
 mod context;
 mod extraction;
 mod extractor;
+mod lists;
 mod local;
 pub mod patterns;
+mod resources;
 
 pub use config::*;
 pub use extraction::{Extraction, Growing, Numbering, Row, Sequence};
-pub use extractor::{Extractor, Resources};
+pub use extractor::Extractor;
+pub use resources::Resources;
 
 /// What is wrong with a list of features.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FeatureError {
     /// An entry that cannot work, with the number of the entry from 0.
@@ -64,6 +67,9 @@ pub enum FeatureError {
     /// A list, lexicon or hierarchy that is missing.
     #[error("{0}")]
     Resource(String),
+    /// A list, lexicon or hierarchy that cannot be read.
+    #[error(transparent)]
+    Read(#[from] crate::error::ReadError),
 }
 
 fn compile(pattern: &str, ignore_case: bool) -> Result<regex::Regex, FeatureError> {

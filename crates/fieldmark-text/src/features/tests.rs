@@ -18,18 +18,22 @@ fn described_with(
     text: &str,
     columns: &[Vec<Cow<'_, str>>],
 ) -> Vec<BTreeSet<String>> {
+    describe_all(features, window, text, columns, &Resources::default())
+}
+
+fn describe_all(
+    features: &str,
+    window: usize,
+    text: &str,
+    columns: &[Vec<Cow<'_, str>>],
+    resources: &Resources,
+) -> Vec<BTreeSet<String>> {
     #[derive(serde::Deserialize)]
     struct List {
         features: Vec<FeatureConfig>,
     }
     let list: List = toml::from_str(features).unwrap();
-    let extractor = Extractor::new(
-        &list.features,
-        window,
-        Normalizer::default(),
-        &Resources::default(),
-    )
-    .unwrap();
+    let extractor = Extractor::new(&list.features, window, Normalizer::default(), resources).unwrap();
     let tokens = Tokenizer::new(TokenizerProfile::Whitespace).tokenize(text);
     let sequence = Sequence {
         columns,
@@ -260,4 +264,108 @@ fn forgetting_tokens_changes_nothing() {
         assert_eq!(found, [vec![0, 1], vec![]]);
         extraction.forget();
     }
+}
+
+fn lists(contents: &[(&str, &str)]) -> Resources {
+    let mut resources = Resources::default();
+    contents
+        .iter()
+        .for_each(|(name, content)| resources.insert(*name, content.as_bytes().to_vec()));
+    resources
+}
+
+/// One weight for a whole list, names of several tokens, and the neighbourhood of C5-06.
+#[test]
+fn dictionaries_find_names_and_their_neighbourhood() {
+    let resources = lists(&[
+        ("lists/genes.txt", "alkaline phosphatase\nIL-2\n"),
+        ("training:GENE", "beta actin\n"),
+    ]);
+    let features = "
+        features = [
+            { kind = 'dictionary', file = 'lists/genes.txt', within = 1 },
+            { kind = 'dictionary', training = 'GENE', borders = true, name = 'SEEN' },
+            { kind = 'dictionary', training = 'GENE', by = 'word', name = 'PART' },
+        ]
+    ";
+    let rows = describe_all(
+        features,
+        0,
+        "an Alkaline phosphatase of beta actin , actin",
+        &[],
+        &resources,
+    );
+    let expected: [&[&str]; 8] = [
+        &["LIST:genes~1"],
+        &["LIST:genes", "LIST:genes~1"],
+        &["LIST:genes", "LIST:genes~1"],
+        &["LIST:genes~1"],
+        &["SEEN:B", "PART"],
+        &["SEEN:I", "PART"],
+        &[],
+        &["PART"],
+    ];
+    for (row, expected) in rows.iter().zip(expected) {
+        assert_eq!(*row, set(expected));
+    }
+}
+
+/// Ancestors at depths 2 to 4 for all tokens of an expression (000, section 2.5).
+#[test]
+fn ancestors_of_the_radiology_lexicon() {
+    let resources = lists(&[("radlex", "entity\norgan\tentity\nlung\torgan\nleft lung\tlung\n")]);
+    let features = "features = [{ kind = 'ancestors', file = 'radlex' }]";
+    let rows = describe_all(features, 0, "the Left lung", &[], &resources);
+    assert_eq!(rows[0], set(&[]));
+    assert_eq!(rows[1], set(&["ABOVE2=organ", "ABOVE3=lung", "ABOVE4=left_lung"]));
+    assert_eq!(rows[1], rows[2]);
+}
+
+/// "nice hotel" is "SWN:positive hotel" (000, section 2.6).
+#[test]
+fn polarity_and_generalised_bigrams() {
+    let resources = lists(&[("swn", "nice\t1\nbad\t-0.5\n")]);
+    let features = "features = [{ kind = 'polarity', file = 'swn', bigrams = true, name = 'SWN' }]";
+    let rows = describe_all(features, 0, "nice hotel bad", &[], &resources);
+    assert_eq!(rows[0], set(&["SWN=positive", "SWN2=:positive_hotel"]));
+    assert_eq!(rows[1], set(&["SWN2=hotel_:negative"]));
+    assert_eq!(rows[2], set(&["SWN=negative"]));
+}
+
+#[test]
+fn word_classes_with_their_prefixes() {
+    let resources = lists(&[("paths", "0010\tlung\t31\n")]);
+    let features = "features = [{ kind = 'class', file = 'paths', format = 'brown', prefixes = [2, 3] }]";
+    let rows = describe_all(features, 0, "lung x", &[], &resources);
+    assert_eq!(rows, [set(&["CLASS=0010", "CLASS2=00", "CLASS3=001"]), set(&[])]);
+}
+
+/// A UMLS concept, or the stem of a word without one (001, F3.3).
+#[test]
+fn bags_of_concepts() {
+    let resources = lists(&[("umls", "diabetes mellitus\tC0011849\n")]);
+    let features = "features = [{ kind = 'bag', window = 10, of = 'stem', concepts = 'umls' }]";
+    let rows = describe_all(features, 0, "Diabetes mellitus caused thirsts", &[], &resources);
+    assert_eq!(rows[0], set(&["BAG=C0011849", "BAG=caus", "BAG=thirst"]));
+}
+
+#[test]
+fn files_are_read_once_and_missing_ones_named() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("genes.txt"), "IL-2\n").unwrap();
+    let list = |file: &str| {
+        FeatureConfig::Dictionary(Dictionary {
+            file: Some(file.into()),
+            ..Dictionary::default()
+        })
+    };
+    let read = Resources::read(&[list("genes.txt"), list("genes.txt")], folder.path()).unwrap();
+    assert_eq!(read.iter().collect::<Vec<_>>(), [("genes.txt", &b"IL-2\n"[..])]);
+    let error = Resources::read(&[list("genes.txt"), list("none.txt")], folder.path())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.starts_with("features[1]: cannot read ") && error.contains("none.txt"),
+        "{error}"
+    );
 }

@@ -31,7 +31,7 @@ impl std::error::Error for ConfigError {}
 
 pub(super) fn parse(text: &str, overrides: &[String]) -> Result<Config, ConfigError> {
     let at = |offset: usize| {
-        let before = &text[..text.floor_char_boundary(offset)];
+        let before = text.get(..offset).unwrap_or(text);
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
         Some((
             before.matches('\n').count() + 1,

@@ -1,7 +1,8 @@
 //! [`Annotator`]: marks documents with a [`Pipeline`].
 
 use super::Pipeline;
-use super::sequences::Sentences;
+use super::sequences::{Sentences, describe};
+use super::stack::Labellers;
 use crate::Error;
 use fieldmark_chain::Tagger;
 use fieldmark_chain::inference::{Constraints, Space, SpanReader};
@@ -17,6 +18,7 @@ pub struct Annotator<'p> {
     scheme: Scheme,
     reader: SpanReader,
     constraints: Constraints,
+    labellers: Labellers<'p>,
 }
 
 impl Pipeline {
@@ -31,17 +33,17 @@ impl Pipeline {
             scheme,
             reader: SpanReader::new(scheme, labels),
             constraints: Constraints::of_scheme(scheme, labels),
+            labellers: self.stack.labellers(),
         }
     }
 }
 
-impl Annotator<'_> {
+impl<'p> Annotator<'p> {
     /// Replaces the annotations of a document by what the pipeline finds in it.
     ///
     /// A pipeline that labels every token instead adds its labels as a column of the document's tokens.
     pub fn annotate(&mut self, document: &mut Document) -> Result<(), Error> {
-        let mut sentences = Sentences::default();
-        self.pipeline.cutter.cut(document, &mut sentences);
+        let sentences = self.cut(document)?;
         let data = self.describe(&document.text, &sentences)?;
         match &self.pipeline.config.labels.column {
             Some(column) => {
@@ -49,17 +51,39 @@ impl Annotator<'_> {
                 let given = with_column(document, &sentences, column, labels);
                 document.given = Some(given);
             }
-            None => document.annotations = self.spans(&data, &sentences)?,
+            None => {
+                let found = self.spans(&data, &sentences)?;
+                document.annotations = found;
+            }
         }
         Ok(())
     }
 
-    /// The labels of every token, sentence by sentence, with the tokens as byte ranges.
+    /// The labels of every token, sentence by sentence.
     pub fn label(&mut self, document: &Document) -> Result<Vec<Vec<&str>>, Error> {
+        let sentences = self.cut(document)?;
+        self.label_sentences(&document.text, &sentences)
+    }
+
+    pub(super) fn label_sentences(
+        &mut self,
+        text: &str,
+        sentences: &Sentences<'_>,
+    ) -> Result<Vec<Vec<&'p str>>, Error> {
+        let data = self.describe(text, sentences)?;
+        self.labels(&data)
+    }
+
+    fn cut<'d>(&mut self, document: &'d Document) -> Result<Sentences<'d>, Error> {
         let mut sentences = Sentences::default();
         self.pipeline.cutter.cut(document, &mut sentences);
-        let data = self.describe(&document.text, &sentences)?;
-        self.labels(&data)
+        self.look_up(&document.text, &mut sentences)?;
+        Ok(sentences)
+    }
+
+    /// Adds the labels of other pipelines that this one looks at.
+    pub(super) fn look_up(&mut self, text: &str, sentences: &mut Sentences<'_>) -> Result<(), Error> {
+        self.labellers.add_columns(text, sentences)
     }
 
     fn describe(&mut self, text: &str, sentences: &Sentences<'_>) -> Result<Dataset, Error> {
@@ -67,22 +91,14 @@ impl Annotator<'_> {
         let mut result = Ok(());
         let extraction = &mut self.extraction;
         sentences.for_each(text, self.pipeline.extractor.columns(), |_, sequence| {
-            extraction.describe(sequence, |_, row| {
-                builder.observe_all(&row.ones);
-                row.valued
-                    .iter()
-                    .for_each(|&(id, value)| builder.observe(id, value));
-                let ended = builder.end_position(Gold::Unknown);
-                result = std::mem::replace(&mut result, Ok(())).and(ended);
-            });
-            let ended = builder.end_instance();
-            result = std::mem::replace(&mut result, Ok(())).and(ended);
+            if result.is_ok() {
+                result = describe(extraction, sequence, &mut builder, |_, _| Gold::Unknown);
+            }
         });
-        result.map_err(|error| Error::Option(error.to_string()))?;
-        Ok(builder.finish_part())
+        result.map(|()| builder.finish_part())
     }
 
-    fn labels(&mut self, data: &Dataset) -> Result<Vec<Vec<&str>>, Error> {
+    fn labels(&mut self, data: &Dataset) -> Result<Vec<Vec<&'p str>>, Error> {
         let names = self.pipeline.chain.labels();
         let mut all = Vec::with_capacity(data.len());
         for instance in data.instances() {

@@ -19,6 +19,7 @@ pub(crate) fn labels(
         let values = sentences.column(column);
         return match values {
             Some(values) => values
+                .into_iter()
                 .map(|values| values.into_iter().map(|value| value.into_owned()).collect())
                 .collect(),
             None => {

@@ -2,7 +2,9 @@
 
 mod annotate;
 mod gold;
+mod lists;
 mod sequences;
+mod stack;
 mod train;
 
 pub use annotate::Annotator;
@@ -14,6 +16,7 @@ use fieldmark_chain::ChainModel;
 use fieldmark_core::container::{Container, ContainerWriter};
 use fieldmark_text::features::{Extractor, Resources};
 use sequences::Cutter;
+use stack::Stack;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -27,20 +30,30 @@ pub struct Pipeline {
     pub chain: ChainModel,
     extractor: Extractor,
     cutter: Cutter,
+    resources: Resources,
+    stack: Stack,
 }
 
 /// The section that holds the config.
 const CONFIG: &str = "config";
 
+/// The section that names the files that the config names, whose contents have sections of their own.
+const RESOURCES: &str = "resources";
+
+fn resource(index: usize) -> String {
+    format!("resource.{index}")
+}
+
 impl Pipeline {
     /// A pipeline from its parts.
-    fn new(config: Config, chain: ChainModel) -> Result<Self, Error> {
-        let extractor = extractor(&config)?;
+    fn new(config: Config, chain: ChainModel, resources: Resources) -> Result<Self, Error> {
         Ok(Self {
+            extractor: extractor(&config, &resources)?,
             cutter: Cutter::new(&config.text),
+            stack: Stack::new(&config, &resources)?,
             config,
             chain,
-            extractor,
+            resources,
         })
     }
 
@@ -64,7 +77,12 @@ impl Pipeline {
         let text = container.str(CONFIG)?;
         let config = Config::parse(text, &[])
             .map_err(|error| container.wrong_section(CONFIG, error.to_string(), "a config"))?;
-        Self::new(config, ChainModel::read(&container)?)
+        let mut resources = Resources::default();
+        let names = container.str(RESOURCES)?;
+        for (index, name) in names.lines().enumerate() {
+            resources.insert(name, container.section(&resource(index))?.to_vec());
+        }
+        Self::new(config, ChainModel::read(&container)?, resources)
     }
 
     /// The pipeline as a container.
@@ -80,12 +98,17 @@ impl Pipeline {
     fn writer(&self) -> ContainerWriter<'_> {
         let mut writer = ContainerWriter::new();
         writer.add_str(CONFIG, self.config.to_toml());
+        let names: Vec<&str> = self.resources.iter().map(|(name, _)| name).collect();
+        writer.add_str(RESOURCES, names.join("\n"));
+        for (index, (_, content)) in self.resources.iter().enumerate() {
+            writer.add_section(&resource(index), content);
+        }
         self.chain.write(&mut writer);
         writer
     }
 }
 
-fn extractor(config: &Config) -> Result<Extractor, Error> {
+fn extractor(config: &Config, resources: &Resources) -> Result<Extractor, Error> {
     if config.features.is_empty() {
         return Err(Error::Option(
             "the config has no features: add at least `[[features]]` with `kind = \"word\"`".into(),
@@ -96,7 +119,7 @@ fn extractor(config: &Config) -> Result<Extractor, Error> {
         &config.features,
         config.window,
         normalizer,
-        &Resources::default(),
+        resources,
     )?)
 }
 

@@ -1,8 +1,10 @@
 //! From a document to token sequences.
 
+use crate::Error;
 use crate::config::TextConfig;
+use fieldmark_core::{DatasetBuilder, Gold};
 use fieldmark_text::document::{Document, GivenTokens};
-use fieldmark_text::features::Sequence;
+use fieldmark_text::features::{Extraction, Numbering, Sequence};
 use fieldmark_text::sentences::SentenceSplitter;
 use fieldmark_text::tokenize::{Token, Tokenizer};
 use std::borrow::Cow;
@@ -23,6 +25,8 @@ pub(crate) struct Sentences<'d> {
     /// The end of every sentence, in tokens.
     ends: Vec<usize>,
     given: Option<&'d GivenTokens>,
+    /// Columns that were found out: by name, what they say about the tokens of each sentence.
+    pub extra: Vec<(String, Vec<Vec<String>>)>,
 }
 
 impl Cutter {
@@ -38,6 +42,7 @@ impl Cutter {
     pub fn cut<'d>(&self, document: &'d Document, sentences: &mut Sentences<'d>) {
         sentences.tokens.clear();
         sentences.ends.clear();
+        sentences.extra.clear();
         sentences.given = document.given.as_ref().filter(|_| !self.retokenize);
         let text = &document.text;
         match sentences.given {
@@ -87,25 +92,34 @@ impl<'d> Sentences<'d> {
     }
 
     /// What a column of the source says about the tokens of each sentence, if it has that column.
-    pub fn column(&self, name: &str) -> Option<impl Iterator<Item = Vec<Cow<'d, str>>> + use<'d>> {
+    pub fn column(&self, name: &str) -> Option<Vec<Vec<Cow<'_, str>>>> {
+        if let Some((_, sentences)) = self.extra.iter().find(|(extra, _)| extra == name) {
+            let borrowed =
+                |values: &'_ Vec<String>| values.iter().map(|value| Cow::Owned(value.clone())).collect();
+            return Some(sentences.iter().map(borrowed).collect());
+        }
         let given = self.given?;
         let number = given.columns.iter().position(|column| column == name)?;
         let sentences = given.sentences.iter().filter(|sentence| !sentence.is_empty());
-        Some(sentences.map(move |sentence| {
+        let values = sentences.map(|sentence| {
             let values = sentence
                 .iter()
                 .map(|token| token.columns.get(number).map_or("", String::as_str));
             values.map(Cow::Borrowed).collect()
-        }))
+        });
+        Some(values.collect())
     }
 
     /// Calls `each` with every sentence, as the extractor wants it.
     pub fn for_each(&self, text: &str, columns: &[String], mut each: impl FnMut(usize, &Sequence<'_>)) {
-        let mut columns: Vec<_> = columns.iter().map(|name| self.column(name)).collect();
+        let mut columns: Vec<_> = columns
+            .iter()
+            .map(|name| self.column(name).unwrap_or_default().into_iter())
+            .collect();
         for (index, range) in self.ranges().enumerate() {
             let columns: Vec<Vec<Cow<'_, str>>> = columns
                 .iter_mut()
-                .map(|column| column.as_mut().and_then(Iterator::next).unwrap_or_default())
+                .map(|column| column.next().unwrap_or_default())
                 .collect();
             let sequence = Sequence {
                 text,
@@ -116,4 +130,27 @@ impl<'d> Sentences<'d> {
             each(index, &sequence);
         }
     }
+}
+
+/// Adds a sequence to a data set.
+pub(super) fn describe<N: Numbering>(
+    extraction: &mut Extraction<'_, N>,
+    sequence: &Sequence<'_>,
+    builder: &mut DatasetBuilder,
+    gold: impl Fn(&mut DatasetBuilder, usize) -> Gold<'static>,
+) -> Result<(), Error> {
+    let mut result = Ok(());
+    extraction.describe(sequence, |position, row| {
+        builder.observe_all(&row.ones);
+        row.valued
+            .iter()
+            .for_each(|&(id, value)| builder.observe(id, value));
+        let gold = gold(builder, position);
+        if let Err(error) = builder.end_position(gold) {
+            result = Err(error);
+        }
+    });
+    result
+        .and_then(|()| builder.end_instance())
+        .map_err(|error| Error::Option(error.to_string()))
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use fieldmark_text::document::{Annotation, Document};
+use std::path::Path;
 
 const CONFIG_TEXT: &str = "
     window = 1
@@ -46,7 +47,7 @@ fn corpus() -> Vec<Document> {
 
 fn trained() -> TrainedPipeline {
     let config = Config::parse(CONFIG_TEXT, &["training.c2=0.01".to_owned()]).unwrap();
-    train_pipeline(&config, &corpus(), &[], &mut ()).unwrap()
+    train_pipeline(&config, Path::new(""), &corpus(), &[], &mut ()).unwrap()
 }
 
 #[test]
@@ -118,6 +119,47 @@ fn what_does_not_fit_tokens_or_sentences_is_noticed() {
 
 #[test]
 fn a_config_without_features_is_refused() {
-    let error = train_pipeline(&Config::default(), &corpus(), &[], &mut ()).unwrap_err();
+    let error = train_pipeline(&Config::default(), Path::new(""), &corpus(), &[], &mut ()).unwrap_err();
     assert!(error.to_string().contains("no features"), "{error}");
+}
+
+#[test]
+fn lists_from_training_know_other_folds_only_and_everything_afterwards() {
+    let text =
+        "[[features]]\nkind = 'dictionary'\ntraining = 'GENE'\nfolds = 2\n[[features]]\nkind = 'word'\n";
+    let config = Config::parse(text, &[]).unwrap();
+    // Names occur in one fold each, so that no training sequence sees a list that knows it.
+    let documents: Vec<Document> = (0..64)
+        .map(|index| marked(&format!("We saw [gene{index}] here .")))
+        .collect();
+    let trained = train_pipeline(&config, Path::new(""), &documents, &[], &mut ()).unwrap();
+    let names: Vec<&str> = trained.pipeline.chain.observations().iter().collect();
+    assert!(
+        names.contains(&"W=gene3") && !names.contains(&"LIST:GENE"),
+        "{names:?}"
+    );
+    let lists: Vec<_> = trained.pipeline.resources.iter().collect();
+    assert_eq!(lists[0].0, "training:GENE");
+    assert_eq!(lists[0].1.split(|&byte| byte == b'\n').count(), 65);
+    // Names of the second fold again, in the first.
+    let twice: Vec<Document> = documents.iter().chain(&documents[16..32]).cloned().collect();
+    let trained = train_pipeline(&config, Path::new(""), &twice, &[], &mut ()).unwrap();
+    assert!(trained.pipeline.chain.observations().get("LIST:GENE").is_some());
+}
+
+#[test]
+fn labels_of_another_model_are_features() {
+    let folder = tempfile::tempdir().unwrap();
+    trained().pipeline.save(folder.path().join("genes.fmk")).unwrap();
+    let text = "[[features]]\nkind = 'model'\nfile = 'genes.fmk'\nname = 'GENES'\n";
+    let config = Config::parse(text, &["text.tokenizer=dash".to_owned()]).unwrap();
+    let stacked = train_pipeline(&config, folder.path(), &corpus(), &[], &mut ()).unwrap();
+    let names: Vec<&str> = stacked.pipeline.chain.observations().iter().collect();
+    assert!(names.contains(&"GENES=B-GENE"), "{names:?}");
+    let bytes = stacked.pipeline.to_bytes().unwrap();
+    std::fs::remove_file(folder.path().join("genes.fmk")).unwrap();
+    let read = Pipeline::from_container(Arc::new(Container::from_bytes(bytes).unwrap())).unwrap();
+    let mut document = Document::new("d", corpus()[0].text.clone());
+    read.annotator().annotate(&mut document).unwrap();
+    assert_eq!(document.annotations.len(), 2);
 }

@@ -1,14 +1,16 @@
 //! From documents to a pipeline.
 
-use super::sequences::{Cutter, Sentences};
-use super::{Pipeline, extractor, gold};
+use super::sequences::{Cutter, Sentences, describe};
+use super::stack::{Labellers, Stack};
+use super::{Pipeline, extractor, gold, lists};
 use crate::Error;
 use crate::config::Config;
 use crate::training::{self, Observer, TrainOptions, Trained};
 use fieldmark_core::{Dataset, DatasetBuilder, Gold};
 use fieldmark_text::document::Document;
-use fieldmark_text::features::{Extraction, Extractor, Growing, Numbering};
+use fieldmark_text::features::{Extraction, Extractor, Growing, Numbering, Resources};
 use fieldmark_text::formats::Notices;
+use std::path::Path;
 
 /// A trained pipeline, and how training went.
 #[derive(Debug)]
@@ -40,9 +42,11 @@ pub struct RunSummary {
 
 /// Trains a pipeline on the threads of the current rayon pool.
 ///
-/// With development documents, the weights of the iteration that scores best on them are kept.
+/// With development documents, the weights of the iteration that scores best on them are kept. Files that the
+/// config names are relative to `folder`.
 pub fn train_pipeline(
     config: &Config,
+    folder: &Path,
     documents: &[Document],
     dev: &[Document],
     observer: &mut dyn Observer,
@@ -52,24 +56,37 @@ pub fn train_pipeline(
         algorithm: config.training.algorithm(&[])?,
         ..TrainOptions::default()
     };
-    let extractor = extractor(config)?;
-    let cutter = Cutter::new(&config.text);
     let mut notices = Notices::new();
-    let describe = Describe {
-        config,
-        extractor: &extractor,
-        cutter: &cutter,
-    };
-    let mut extraction = Extraction::new(&extractor, Growing::default());
+    let mut resources = Resources::read(&config.features, folder)?;
+    let stack = Stack::new(config, &resources)?;
+    let mut labellers = stack.labellers();
+    let train = Labelled::all(config, documents, &mut labellers, &mut notices)?;
+    let dev = Labelled::all(config, dev, &mut labellers, &mut Notices::new())?;
+
+    let mut growing = Growing::default();
     let mut builder = DatasetBuilder::new();
-    describe.add(documents, &mut extraction, &mut builder, &mut notices)?;
-    let growing = extraction.into_numbering();
-    let dev = match dev {
+    let folds = lists::folds(config);
+    for fold in 0..folds {
+        // Sequences of a fold are described with the names of the others.
+        lists::fill(config, &train, Some((fold, folds)), &mut resources);
+        let extractor = extractor(config, &resources)?;
+        let mut extraction = Extraction::new(&extractor, &mut growing);
+        for labelled in &train {
+            labelled.describe(&extractor, &mut extraction, &mut builder, |index| {
+                lists::fold(index, folds) == fold
+            })?;
+        }
+    }
+    lists::fill(config, &train, None, &mut resources);
+    let dev = match dev.as_slice() {
         [] => None,
         dev => {
+            let extractor = extractor(config, &resources)?;
             let mut extraction = Extraction::new(&extractor, Frozen(&growing));
             let mut data = DatasetBuilder::with_alphabets(builder.labels.clone(), growing.names.clone());
-            describe.add(dev, &mut extraction, &mut data, &mut Notices::new())?;
+            for labelled in dev {
+                labelled.describe(&extractor, &mut extraction, &mut data, |_| true)?;
+            }
             Some(data.finish())
         }
     };
@@ -77,7 +94,9 @@ pub fn train_pipeline(
     let data: Dataset = builder.finish();
     let (sequences, tokens) = (data.len(), data.positions());
     if sequences == 0 {
-        return Err(Error::Option("the training documents have no tokens".into()));
+        return Err(Error::Option(
+            "the training documents have no labelled tokens".into(),
+        ));
     }
     let Trained {
         model,
@@ -88,7 +107,7 @@ pub fn train_pipeline(
         ..
     } = training::train(data, dev.as_ref(), None, &options, observer)?;
     Ok(TrainedPipeline {
-        pipeline: Pipeline::new(config.clone(), model)?,
+        pipeline: Pipeline::new(config.clone(), model, resources)?,
         run: RunSummary {
             features,
             sequences,
@@ -101,45 +120,64 @@ pub fn train_pipeline(
     })
 }
 
-/// What is needed to describe documents.
-struct Describe<'a> {
-    config: &'a Config,
-    extractor: &'a Extractor,
-    cutter: &'a Cutter,
+/// A document that is cut and labelled.
+pub(super) struct Labelled<'d> {
+    pub document: &'d Document,
+    pub sentences: Sentences<'d>,
+    pub labels: Vec<Vec<String>>,
+    /// The number of its first sentence among all.
+    pub first: usize,
 }
 
-impl Describe<'_> {
-    fn add<N: Numbering>(
-        &self,
-        documents: &[Document],
-        extraction: &mut Extraction<'_, N>,
-        builder: &mut DatasetBuilder,
+impl<'d> Labelled<'d> {
+    fn all(
+        config: &Config,
+        documents: &'d [Document],
+        labellers: &mut Labellers<'_>,
         notices: &mut Notices,
-    ) -> Result<(), Error> {
+    ) -> Result<Vec<Self>, Error> {
+        let cutter = Cutter::new(&config.text);
+        let mut all = Vec::with_capacity(documents.len());
+        let mut first = 0;
         for document in documents {
             let mut sentences = Sentences::default();
-            self.cutter.cut(document, &mut sentences);
-            let labels = gold::labels(&self.config.labels, document, &sentences, notices);
-            if labels.len() != sentences.len() {
-                continue;
-            }
-            let mut result = Ok(());
-            sentences.for_each(&document.text, self.extractor.columns(), |index, sequence| {
-                extraction.describe(sequence, |position, row| {
-                    let label = builder.labels.intern(&labels[index][position]);
-                    builder.observe_all(&row.ones);
-                    row.valued
-                        .iter()
-                        .for_each(|&(id, value)| builder.observe(id, value));
-                    let ended = builder.end_position(Gold::Known(label));
-                    result = std::mem::replace(&mut result, Ok(())).and(ended);
+            cutter.cut(document, &mut sentences);
+            labellers.add_columns(&document.text, &mut sentences)?;
+            let labels = gold::labels(&config.labels, document, &sentences, notices);
+            if labels.len() == sentences.len() {
+                let count = sentences.len();
+                all.push(Self {
+                    document,
+                    sentences,
+                    labels,
+                    first,
                 });
-                let ended = builder.end_instance();
-                result = std::mem::replace(&mut result, Ok(())).and(ended);
-            });
-            result.map_err(|error| Error::Option(error.to_string()))?;
+                first += count;
+            }
         }
-        Ok(())
+        Ok(all)
+    }
+
+    /// Adds the sentences that are wanted, by their number among all.
+    fn describe<N: Numbering>(
+        &self,
+        extractor: &Extractor,
+        extraction: &mut Extraction<'_, N>,
+        builder: &mut DatasetBuilder,
+        wanted: impl Fn(usize) -> bool,
+    ) -> Result<(), Error> {
+        let mut result = Ok(());
+        self.sentences
+            .for_each(&self.document.text, extractor.columns(), |index, sequence| {
+                if !wanted(self.first + index) || result.is_err() {
+                    return;
+                }
+                let labels = &self.labels[index];
+                result = describe(extraction, sequence, builder, |builder, position| {
+                    Gold::Known(builder.labels.intern(&labels[position]))
+                });
+            });
+        result
     }
 }
 

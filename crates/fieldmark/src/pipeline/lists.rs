@@ -1,0 +1,66 @@
+//! Lists of names from the training data, so that no sequence is described with the names of its own fold.
+
+use super::train::Labelled;
+use crate::config::Config;
+use fieldmark_core::Scheme;
+use fieldmark_text::features::{Dictionary, FeatureConfig, Resources};
+use std::collections::BTreeMap;
+
+fn lists(config: &Config) -> impl Iterator<Item = (&Dictionary, &str)> {
+    config.features.iter().filter_map(|feature| match feature {
+        FeatureConfig::Dictionary(list) => Some((list, list.training.as_deref()?)),
+        _ => None,
+    })
+}
+
+/// Into how many folds the training data are cut; one if no list asks for more.
+pub(super) fn folds(config: &Config) -> usize {
+    lists(config)
+        .map(|(list, _)| list.folds)
+        .max()
+        .unwrap_or(1)
+        .max(1)
+}
+
+/// The fold of a sequence. Neighbours are in the same fold: they are often about the same things.
+pub(super) fn fold(sequence: usize, folds: usize) -> usize {
+    const NEIGHBOURS: usize = 16;
+    sequence / NEIGHBOURS % folds
+}
+
+/// Fills the lists with the names of all sequences, or of all that are not in a fold.
+pub(super) fn fill(
+    config: &Config,
+    train: &[Labelled<'_>],
+    without: Option<(usize, usize)>,
+    resources: &mut Resources,
+) {
+    let scheme = Scheme::from(config.labels.scheme);
+    for (list, kind) in lists(config) {
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        for labelled in train {
+            for (index, range) in labelled.sentences.ranges().enumerate() {
+                if without.is_some_and(|(fold_, folds)| fold(labelled.first + index, folds) == fold_) {
+                    continue;
+                }
+                for span in scheme
+                    .spans(&labelled.labels[index])
+                    .iter()
+                    .filter(|span| span.kind == kind)
+                {
+                    let tokens = &labelled.sentences.tokens[range.start + span.start..range.start + span.end];
+                    let text = &labelled.document.text[tokens[0].start..tokens[tokens.len() - 1].end];
+                    let name = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                    *counts.entry(name).or_default() += 1;
+                }
+            }
+        }
+        let names = counts.into_iter().filter(|(name, count)| {
+            // A dictionary file has comments.
+            *count >= list.min_count && !name.starts_with('#') && name.contains(char::is_alphanumeric)
+        });
+        let mut content = String::new();
+        names.for_each(|(name, _)| content.extend([name.as_str(), "\n"]));
+        resources.insert(Resources::training_list(kind), content.into_bytes());
+    }
+}
