@@ -41,6 +41,12 @@
 //! let last: Vec<&str> = tokens.iter().map(|token| token.text(text)).collect();
 //! assert_eq!(last, ["No", "side", "-", "effects", "."]);
 //! ```
+//!
+//! # Names
+//!
+//! [`dictionaries`] finds names of lists in texts; [`postprocess`] repairs and filters the annotations that a model
+//! has found, and [`identify`] says what they stand for. [`synthetic`] makes corpora of names that no one has
+//! annotated yet.
 
 mod attributes;
 mod block;
@@ -52,17 +58,20 @@ pub mod document;
 mod error;
 pub mod features;
 pub mod formats;
+pub mod identify;
 mod label;
 pub mod markup;
 pub mod normalize;
 pub mod offsets;
 mod part;
+pub mod postprocess;
 mod reader;
 pub mod render;
 pub mod sentences;
 mod sink;
 mod source;
 pub mod surface;
+pub mod synthetic;
 mod template;
 pub mod tokenize;
 
