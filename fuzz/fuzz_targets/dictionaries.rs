@@ -5,7 +5,8 @@
 
 use fieldmark_text::Source;
 use fieldmark_text::dictionaries::{
-    ClassFormat, Dictionary, DictionaryOptions, Fold, Hierarchy, HierarchyFormat, PolarityLexicon, WordClasses,
+    ClassFormat, Dictionary, DictionaryOptions, Fold, Hierarchy, HierarchyFormat, PolarityLexicon,
+    WordClasses,
 };
 use fieldmark_text::tokenize::{Tokenizer, TokenizerProfile};
 use libfuzzer_sys::fuzz_target;
@@ -63,7 +64,11 @@ fuzz_target!(|data: &[u8]| {
             }
         }
         format @ (3..=5) => {
-            let formats = [HierarchyFormat::Pairs, HierarchyFormat::Obo, HierarchyFormat::Mrrel];
+            let formats = [
+                HierarchyFormat::Pairs,
+                HierarchyFormat::Obo,
+                HierarchyFormat::Mrrel,
+            ];
             if let Ok(hierarchy) = Hierarchy::read(&source, formats[usize::from(format - 3)]) {
                 assert!(again(&hierarchy) == hierarchy);
                 let names = hierarchy.dictionary(options(choice / 7)).unwrap();

@@ -52,7 +52,7 @@ pub enum Mapper {
     /// `dictionary`: names of a list, whatever their spelling.
     Dictionary(NameMapper),
     /// `rs-numbers`: numbers of dbSNP, which are found by what they look like.
-    RsNumbers(RsNumbers),
+    RsNumbers(Box<RsNumbers>),
 }
 
 /// Gives annotations their identifiers. It never changes, and threads can share it.

@@ -162,13 +162,6 @@ impl Trie {
         let edges = (self.nodes[at].edges as usize, self.nodes[at + 1].edges as usize);
         (edges, self.nodes[at])
     }
-
-    /// The number of a key.
-    pub fn get(&self, key: &[u8]) -> Option<u32> {
-        let mut cursor = Cursor::default();
-        let found = key.iter().all(|&byte| self.step(&mut cursor, byte));
-        found.then(|| self.accepted(cursor)).flatten()
-    }
 }
 
 #[cfg(test)]
@@ -176,6 +169,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
+
+    impl Trie {
+        fn get(&self, key: &[u8]) -> Option<u32> {
+            let mut cursor = Cursor::default();
+            let found = key.iter().all(|&byte| self.step(&mut cursor, byte));
+            found.then(|| self.accepted(cursor)).flatten()
+        }
+    }
 
     #[test]
     fn a_tree_of_nothing_accepts_nothing() {

@@ -94,7 +94,8 @@ impl Merge {
 }
 
 fn join(left: &mut Annotation, right: Annotation) {
-    left.fragments = vec![left.range().start..right.range().end];
+    let whole = left.range().start..right.range().end;
+    left.fragments = vec![whole];
     left.score = match (left.score, right.score) {
         (Some(one), Some(other)) => Some(one.min(other)),
         (one, other) => one.or(other),

@@ -130,7 +130,7 @@ impl<'a> Repair<'a> {
         };
         let at = self.range.end - last.len_utf8();
         let is_bracket = pop_back_at(&mut self.openings, at) || pop_back_at(&mut self.closings, at);
-        if !is_bracket && !(self.quotes && self.ends_with_lone_quote(last, at)) {
+        if !(is_bracket || self.quotes && self.ends_with_lone_quote(last, at)) {
             return false;
         }
         self.odd ^= is_double(last);
@@ -198,7 +198,7 @@ impl<'a> Repair<'a> {
         };
         let at = self.range.start;
         let is_bracket = pop_front_at(&mut self.openings, at) || pop_front_at(&mut self.closings, at);
-        if !is_bracket && !(self.quotes && self.odd && is_double(first)) {
+        if !(is_bracket || self.quotes && self.odd && is_double(first)) {
             return false;
         }
         self.odd ^= is_double(first);

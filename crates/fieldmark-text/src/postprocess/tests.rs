@@ -118,7 +118,7 @@ fn annotations_of_another_text_do_no_harm() {
         Annotation::new(1..9, "A"),
         Annotation::new(1..2, "A"),
         Annotation::default(),
-        Annotation::new(2..1, "A"),
+        Annotation::new(std::ops::Range { start: 2, end: 1 }, "A"),
     ];
     for step in steps() {
         let mut copy = document.clone();
