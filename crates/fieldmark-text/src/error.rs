@@ -159,6 +159,34 @@ pub enum ErrorKind {
         /// What was found and what was expected.
         problem: String,
     },
+    /// A source beyond what is read as a whole.
+    #[error(
+        "this holds more than {limit} bytes, the most that is read as a whole. Is it what it should be? If so, split it"
+    )]
+    TooLarge {
+        /// The limit.
+        limit: u64,
+    },
+    /// XML that is not well-formed.
+    #[error("this is not well-formed XML: {message}")]
+    Xml {
+        /// What is wrong.
+        message: String,
+    },
+    /// A line that does not belong into a MEDLINE record.
+    #[error(
+        "found `{found}`, expected a field such as `TI  - ` or a continuation that begins with six blanks"
+    )]
+    Medline {
+        /// The line.
+        found: String,
+    },
+    /// A file that is not a PDF file, or one that cannot be read.
+    #[error("cannot read this PDF file: {message}")]
+    Pdf {
+        /// What is wrong.
+        message: String,
+    },
     /// More data than a data set can number.
     #[error(transparent)]
     Dataset(#[from] fieldmark_core::dataset::DatasetError),

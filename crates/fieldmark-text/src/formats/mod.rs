@@ -4,7 +4,11 @@
 //! keep as [`Notice`]s, one for each span, so that nothing is lost silently. What cannot be read at all is a
 //! [`ReadError`] with file, line and column.
 
+pub mod encoding;
+mod flow;
 mod notice;
+pub mod text;
+mod title_abstract;
 
 pub use notice::{Notice, NoticeKind, Notices};
 
@@ -25,4 +29,84 @@ pub trait DocumentWriter {
 
     /// Writes what comes after the last document.
     fn finish(&mut self) -> io::Result<()>;
+}
+
+/// Tells what a document holds that a format has no place for, one notice for each annotation.
+///
+/// `annotations` says whether annotations are among it.
+fn tell_unwritten(document: &Document, format: &str, annotations: bool, notices: &mut Notices) {
+    let id = &document.id;
+    for annotation in document.annotations.iter().filter(|_| annotations) {
+        let (range, kind) = (annotation.range(), &annotation.kind);
+        let message = format!(
+            "the span {}..{} ({kind}) is left out: {format} has no place for it",
+            range.start, range.end
+        );
+        notices.add(NoticeKind::Detail, id, None, message);
+    }
+    for relation in &document.relations {
+        let message = format!(
+            "`{}` is left out: {format} has no place for relations",
+            relation.kind
+        );
+        notices.add(NoticeKind::Relation, id, None, message);
+    }
+    if document.given.is_some() {
+        let message = format!("the tokens of the source are left out: {format} has no place for them");
+        notices.add(NoticeKind::Detail, id, None, message);
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// All documents, each of them checked, or the error after them.
+    pub(crate) fn read_all(reader: &mut dyn DocumentReader) -> (Result<Vec<Document>, ReadError>, Notices) {
+        let mut notices = Notices::new();
+        let mut documents = Vec::new();
+        loop {
+            match reader.next(&mut notices) {
+                Ok(Some(document)) => {
+                    assert_eq!(document.check(), Ok(()));
+                    documents.push(document);
+                }
+                Ok(None) => return (Ok(documents), notices),
+                Err(error) => return (Err(error), notices),
+            }
+        }
+    }
+
+    pub(crate) fn read_ok(reader: &mut dyn DocumentReader) -> Vec<Document> {
+        read_all(reader).0.unwrap()
+    }
+
+    /// What a writer makes of documents.
+    pub(crate) fn written<'a, T: DocumentWriter>(
+        documents: &[Document],
+        writer: impl FnOnce(Box<dyn io::Write + 'a>) -> T,
+    ) -> (Vec<u8>, Notices) {
+        let out = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+        let mut notices = Notices::new();
+        let mut writer = writer(Box::new(Shared(out.clone())));
+        for document in documents {
+            writer.write(document, &mut notices).unwrap();
+        }
+        writer.finish().unwrap();
+        let bytes = out.lock().unwrap().clone();
+        (bytes, notices)
+    }
+
+    struct Shared(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
+
+    impl io::Write for Shared {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
 }
