@@ -11,7 +11,7 @@
 
 use super::{NoticeKind, Notices};
 use crate::error::{ErrorKind, ReadError};
-use crate::source::Source;
+use crate::source::{Input, Source};
 use encoding_rs::{UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -116,8 +116,11 @@ pub const LARGEST: u64 = 1 << 31;
 
 /// All bytes of a source, decompressed; more than [`LARGEST`] are an error.
 pub fn read_bytes(source: &Source) -> Result<Vec<u8>, ReadError> {
-    let mut input = source.open()?;
-    let mut bytes = Vec::new();
+    read_rest(Vec::new(), &mut source.open()?)
+}
+
+/// All bytes of an input, after those that have been read.
+pub(super) fn read_rest(mut bytes: Vec<u8>, input: &mut Input) -> Result<Vec<u8>, ReadError> {
     loop {
         let before = bytes.len();
         bytes.resize(before + before.clamp(1 << 16, 1 << 24), 0);
@@ -269,9 +272,9 @@ impl Decoded {
         self.places.of(range)
     }
 
-    /// The way back alone.
-    pub(super) fn into_parts(self) -> (String, Places) {
-        (self.text, self.places)
+    /// The text; the way back stays.
+    pub(super) fn take_text(&mut self) -> String {
+        std::mem::take(&mut self.text)
     }
 
     /// Tells what was guessed or replaced; once is enough.
@@ -376,7 +379,7 @@ fn utf16_by_zeros(bytes: &[u8]) -> Option<&'static encoding_rs::Encoding> {
 
 /// Where the bytes of a text stood in its file.
 #[derive(Clone, Debug)]
-pub(super) enum Places {
+enum Places {
     /// This many bytes further.
     Shift(usize),
     /// In runs, with the length of text and file at the end.
@@ -385,7 +388,7 @@ pub(super) enum Places {
 
 /// Characters in a row that are all of the same length in the text, and all of the same in the file.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Run {
+struct Run {
     text: usize,
     source: usize,
     text_len: usize,
@@ -393,7 +396,7 @@ pub(super) struct Run {
 }
 
 impl Places {
-    pub(super) fn of(&self, range: Range<usize>) -> Range<usize> {
+    fn of(&self, range: Range<usize>) -> Range<usize> {
         self.byte(range.start)..self.byte(range.end)
     }
 

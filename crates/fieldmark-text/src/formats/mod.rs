@@ -6,9 +6,11 @@
 
 pub mod encoding;
 mod flow;
+pub mod medline;
 mod notice;
 pub mod text;
 mod title_abstract;
+mod xml;
 
 pub use notice::{Notice, NoticeKind, Notices};
 
