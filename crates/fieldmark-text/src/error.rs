@@ -173,6 +173,16 @@ pub enum ErrorKind {
         /// What is wrong.
         message: String,
     },
+    /// XML without what a format is about.
+    #[error(
+        "there is no element `{expected}` in this file, whose outermost element is `{found}`. Is it in another format?"
+    )]
+    NoElement {
+        /// The element that holds a document.
+        expected: &'static str,
+        /// The outermost element of the file.
+        found: String,
+    },
     /// A line that does not belong into a MEDLINE record.
     #[error(
         "found `{found}`, expected a field such as `TI  - ` or a continuation that begins with six blanks"

@@ -12,7 +12,7 @@ pub(super) struct Flow {
     /// Whether white space stays as it is.
     pub(super) verbatim: bool,
     /// Whether it is noted where each stretch of text comes from.
-    pub(super) trace: bool,
+    trace: bool,
     stretches: Vec<(Range<usize>, Range<usize>)>,
     elements: Vec<Element>,
 }
@@ -23,17 +23,23 @@ enum Pending {
     #[default]
     Nothing,
     Space(Range<usize>),
+    /// The border between cells of a table.
+    Tab,
     Line,
 }
 
 impl Flow {
+    /// A text that knows where each stretch of it comes from.
+    pub(super) fn traced() -> Self {
+        Self {
+            trace: true,
+            ..Self::default()
+        }
+    }
+
     /// Where a part that begins now begins; what is pending comes before it.
     pub(super) fn mark(&self) -> usize {
         self.text.len()
-    }
-
-    pub(super) fn text(&self) -> &str {
-        &self.text
     }
 
     /// Text as it stands at `place` in the source, or one thing in the source, such as a reference, that means it.
@@ -79,6 +85,7 @@ impl Flow {
         match std::mem::take(&mut self.pending) {
             Pending::Nothing => {}
             Pending::Line => self.text.push('\n'),
+            Pending::Tab => self.text.push('\t'),
             Pending::Space(from) => {
                 self.trace(1, from);
                 self.text.push(' ');
@@ -127,6 +134,13 @@ impl Flow {
         }
     }
 
+    /// Begins a new cell of a table, unless a line begins here.
+    pub(super) fn cell(&mut self) {
+        if self.pending != Pending::Line && !self.text.is_empty() && !self.text.ends_with('\n') {
+            self.pending = Pending::Tab;
+        }
+    }
+
     /// Ends a part that began at `mark`, unless it holds no text. Its range is given back.
     pub(super) fn element(&mut self, kind: &str, mark: usize, place: Range<usize>) -> Option<Range<usize>> {
         let range = self.since(mark);
@@ -144,7 +158,7 @@ impl Flow {
     /// What was written since `mark`, without the white space that was pending then.
     pub(super) fn since(&self, mark: usize) -> Range<usize> {
         let part = &self.text[mark..];
-        let pended = usize::from(part.starts_with([' ', '\n']));
+        let pended = usize::from(part.starts_with([' ', '\t', '\n']));
         mark + pended..self.text.len()
     }
 
@@ -180,10 +194,7 @@ mod tests {
 
     #[test]
     fn white_space_collapses_and_comes_from_where_it_stood() {
-        let mut flow = Flow {
-            trace: true,
-            ..Flow::default()
-        };
+        let mut flow = Flow::traced();
         flow.push("  a \n b", 0..7);
         flow.push("&", 7..12);
         flow.line();

@@ -158,7 +158,7 @@ impl DocumentReader for MedlineReader {
 }
 
 /// Adds to what a document says about itself; several values stand on lines of their own.
-pub(super) fn add_value(document: &mut Document, key: &str, value: &str) {
+fn add_value(document: &mut Document, key: &str, value: &str) {
     let values = document.meta.entry(key.to_owned()).or_default();
     if !values.is_empty() {
         values.push('\n');

@@ -6,8 +6,14 @@
 
 pub mod encoding;
 mod flow;
+pub mod html;
+pub mod inline_xml;
+pub mod jats;
 pub mod medline;
 mod notice;
+#[cfg(feature = "pdf")]
+pub mod pdf;
+pub mod pubmed;
 pub mod text;
 mod title_abstract;
 mod xml;

@@ -6,6 +6,7 @@
 
 use super::encoding::{Decoded, Encoding, LARGEST, read_rest};
 use super::{NoticeKind, Notices};
+use crate::document::Document;
 use crate::error::{ErrorKind, ReadError};
 use crate::source::{Input, Source};
 use quick_xml::events::{BytesStart, Event};
@@ -380,6 +381,19 @@ pub(super) fn tell_characters(document: &str, text: &str, notices: &mut Notices)
     if count > 0 {
         let message = format!("{count} control character(s) are U+FFFD now: XML cannot say them");
         notices.add(NoticeKind::Encoding, document, None, message);
+    }
+}
+
+/// Tells of white space that a reader of running text does not keep.
+pub(super) fn tell_white_space(document: &Document, notices: &mut Notices) {
+    let plain = |line: &str| {
+        let cells = line.split('\t');
+        let mut cells = cells.map(|cell| cell == cell.split_ascii_whitespace().collect::<Vec<_>>().join(" "));
+        !line.trim().is_empty() && cells.all(|plain| plain)
+    };
+    if !document.text.is_empty() && !document.text.split('\n').all(plain) {
+        let message = "white space is not kept: blocks are paragraphs, and blanks collapse";
+        notices.add(NoticeKind::OtherText, &document.id, None, message);
     }
 }
 
