@@ -221,8 +221,7 @@ impl DocumentReader for InlineXmlReader {
             id_from: None,
         };
         builder.read(inside, text);
-        let problems = std::mem::take(&mut builder.problems);
-        let mut document = builder.finish();
+        let (mut document, problems) = builder.finish();
         if document.id.is_empty() {
             let at = tag.map_or(0, |at| self.tags[at].start);
             document.id = format!("{}:{}", self.file, self.decoded.line(at));
@@ -387,7 +386,8 @@ impl<'a> Builder<'a> {
         self.document.elements.retain(|element| element.range.end <= from);
     }
 
-    fn finish(mut self) -> Document {
+    /// The document, and what was wrong where in the text.
+    fn finish(mut self) -> (Document, Vec<(NoticeKind, usize, String)>) {
         let mut unclosed: Vec<&Tag> = self.open.values().flatten().map(|(_, _, tag)| *tag).collect();
         unclosed.sort_by_key(|tag| tag.start);
         for tag in unclosed {
@@ -412,7 +412,8 @@ impl<'a> Builder<'a> {
         document
             .elements
             .sort_by_key(|element| (element.range.start, std::cmp::Reverse(element.range.end)));
-        document
+        self.problems.sort_by_key(|(_, at, _)| *at);
+        (document, self.problems)
     }
 }
 

@@ -329,9 +329,9 @@ mod tests {
     }
 
     #[test]
-    fn fields_of_50_megabytes_are_fields() {
-        let long = format!("PMID- 1\nAB  - {}\n", "word ".repeat(10_000_000));
-        assert_eq!(read(&long)[0].text.len(), 49_999_999);
+    fn long_fields_are_fields() {
+        let long = format!("PMID- 1\nAB  - {}\n", "word ".repeat(2_000_000));
+        assert_eq!(read(&long)[0].text.len(), 9_999_999);
         let lines = format!("PMID- 1\nAB  - x\n{}", "      word\n".repeat(500_000));
         assert_eq!(read(&lines)[0].text.len(), 1 + 5 * 500_000);
     }

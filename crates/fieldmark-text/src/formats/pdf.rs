@@ -93,10 +93,13 @@ fn load(name: &str, bytes: &[u8]) -> Result<lopdf::Document, ReadError> {
     let fail = |message: String| ReadError::new(name, ErrorKind::Pdf { message });
     let head = &bytes[..bytes.len().min(1024)];
     if memchr::memmem::find(head, b"%PDF-").is_none() {
-        return Err(fail("it does not begin with `%PDF-`. Is it a PDF file?".to_owned()));
+        return Err(fail(
+            "it does not begin with `%PDF-`. Is it a PDF file?".to_owned(),
+        ));
     }
     let options = lopdf::LoadOptions::with_max_decompressed_size(LARGEST_STREAM);
-    let pdf = lopdf::Document::load_mem_with_options(bytes, options).map_err(|error| fail(error.to_string()))?;
+    let pdf =
+        lopdf::Document::load_mem_with_options(bytes, options).map_err(|error| fail(error.to_string()))?;
     if pdf.is_encrypted() {
         return Err(fail("it is encrypted. Save a copy without password".to_owned()));
     }
@@ -143,20 +146,36 @@ impl Problems {
     fn tell(&self, id: &str, notices: &mut Notices) {
         let mut tell = |kind, message: String| notices.add(kind, id, None, message);
         if self.cut_pages > 0 {
-            let message = format!("{} content stream(s) are damaged or too large and not read to their end", self.cut_pages);
+            let message = format!(
+                "{} content stream(s) are damaged or too large and not read to their end",
+                self.cut_pages
+            );
             tell(NoticeKind::Skipped, message);
         }
         if self.empty_pages > 0 {
-            let images = if self.images > 0 { ", but images: are they scans?" } else { "" };
-            tell(NoticeKind::Skipped, format!("{} page(s) have no text{images}", self.empty_pages));
+            let images = if self.images > 0 {
+                ", but images: are they scans?"
+            } else {
+                ""
+            };
+            tell(
+                NoticeKind::Skipped,
+                format!("{} page(s) have no text{images}", self.empty_pages),
+            );
         }
         if !self.mute_fonts.is_empty() {
             let names: Vec<&str> = self.mute_fonts.iter().map(String::as_str).collect();
-            let message = format!("nothing says what the codes of these fonts mean: {}", names.join(", "));
+            let message = format!(
+                "nothing says what the codes of these fonts mean: {}",
+                names.join(", ")
+            );
             tell(NoticeKind::Encoding, message);
         }
         if self.lost_glyphs > 0 {
-            let message = format!("{} glyphs have no known meaning and are left out", self.lost_glyphs);
+            let message = format!(
+                "{} glyphs have no known meaning and are left out",
+                self.lost_glyphs
+            );
             tell(NoticeKind::Encoding, message);
         }
         if self.turned_glyphs > 0 {

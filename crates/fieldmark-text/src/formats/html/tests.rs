@@ -141,7 +141,7 @@ fn depth_and_length_are_no_danger() {
         assert!(text == "x" || end == "svg", "{name}");
         read(&format!("<{name}></q></div>").repeat(50_000));
     }
-    assert_eq!(read(&"word ".repeat(10_000_000)).text.len(), 49_999_999);
+    assert_eq!(read(&"word ".repeat(2_000_000)).text.len(), 9_999_999);
     read(&"&".repeat(1_000_000));
     read(&"<".repeat(1_000_000));
     read(&"a&amp;".repeat(200_000));

@@ -29,11 +29,12 @@ pub(super) enum Shape {
 pub(super) fn tags(text: &str) -> Vec<Tag> {
     let mut tags: Vec<Tag> = Vec::new();
     let mut done = 0;
+    let mut ends = Ends::default();
     for start in memchr::memchr_iter(b'<', text.as_bytes()) {
         if start < done {
             continue;
         }
-        let found = aside(text, start).or_else(|| tag(text, start));
+        let found = aside(text, start, &mut ends).or_else(|| tag(text, start));
         if let Some(tag) = found {
             done = tag.end;
             tags.push(tag);
@@ -42,17 +43,34 @@ pub(super) fn tags(text: &str) -> Vec<Tag> {
     tags
 }
 
-fn aside(text: &str, start: usize) -> Option<Tag> {
-    let rest = &text.as_bytes()[start..text.len().min(start + LONGEST)];
+/// Ends of asides that do not come any more: what was not found once need not be looked for again.
+#[derive(Default)]
+struct Ends(Vec<&'static [u8]>);
+
+impl Ends {
+    fn find(&mut self, text: &[u8], end: &'static [u8]) -> Option<usize> {
+        if self.0.contains(&end) {
+            return None;
+        }
+        let found = memchr::memmem::find(text, end).map(|at| at + end.len());
+        if found.is_none() {
+            self.0.push(end);
+        }
+        found
+    }
+}
+
+fn aside(text: &str, start: usize, ends: &mut Ends) -> Option<Tag> {
+    let rest = &text.as_bytes()[start..];
     let len = if rest.starts_with(b"<!--") {
-        memchr::memmem::find(&rest[4..], b"-->")? + 7
+        4 + ends.find(&rest[4..], b"-->")?
     } else if rest.starts_with(b"<?xml") {
-        memchr::memmem::find(rest, b"?>")? + 2
+        ends.find(rest, b"?>")?
     } else if rest.starts_with(b"<!DOCTYPE") {
-        let subset = memchr::memchr2(b'[', b'>', rest)?;
-        match rest[subset] {
-            b'[' => memchr::memmem::find(rest, b"]>")? + 2,
-            _ => subset + 1,
+        let end = ends.find(rest, b">")?;
+        match memchr::memchr(b'[', &rest[..end]) {
+            Some(_) => ends.find(rest, b"]>")?,
+            None => end,
         }
     } else {
         return None;

@@ -87,8 +87,8 @@ fn depth_and_length_are_no_danger() {
     assert_eq!(read_ok(&mut reader(&deep))[0].annotations.len(), 100_000);
     let crossed = format!("{}{}", "<a>x<b>y".repeat(50_000), "</a></b>".repeat(50_000));
     assert_eq!(read_ok(&mut reader(&crossed))[0].annotations.len(), 100_000);
-    let long = "word ".repeat(10_000_000);
-    assert_eq!(read_ok(&mut reader(&long))[0].text.len(), 50_000_000);
+    let long = "word ".repeat(2_000_000);
+    assert_eq!(read_ok(&mut reader(&long))[0].text.len(), 10_000_000);
     let bomb = "<!DOCTYPE a [<!ENTITY l \"lol\">]><a>&l;</a>";
     assert_eq!(read_ok(&mut reader(bomb))[0].text, "&l;");
 }

@@ -104,9 +104,9 @@ fn depth_and_length_are_no_danger() {
     }
     let long = format!(
         "<article><body><p>{}</p></body></article>",
-        "word ".repeat(10_000_000)
+        "word ".repeat(2_000_000)
     );
-    assert_eq!(read_ok(&mut reader(&long))[0].text.len(), 49_999_999);
+    assert_eq!(read_ok(&mut reader(&long))[0].text.len(), 9_999_999);
 }
 
 #[test]

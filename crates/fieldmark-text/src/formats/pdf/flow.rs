@@ -45,7 +45,10 @@ pub(super) fn drop_running_heads(pages: &mut [(f32, Vec<Line>)], problems: &mut 
             .map(|(at, _)| at)
             .collect();
         for &at in &dropped {
-            *problems.running_heads.entry(numbers_aside(&lines[at].text)).or_default() += 1;
+            *problems
+                .running_heads
+                .entry(numbers_aside(&lines[at].text))
+                .or_default() += 1;
         }
         let mut at = 0;
         lines.retain(|_| {
@@ -58,10 +61,20 @@ pub(super) fn drop_running_heads(pages: &mut [(f32, Vec<Line>)], problems: &mut 
 fn edge_lines(height: f32, lines: &[Line]) -> impl Iterator<Item = (usize, (bool, String))> {
     let mut order: Vec<usize> = (0..lines.len()).collect();
     order.sort_by(|&a, &b| lines[b].baseline.total_cmp(&lines[a].baseline));
-    let top = order.iter().take(EDGE_LINES).filter(|&&at| lines[at].baseline > height * (1.0 - EDGE));
-    let bottom = order.iter().rev().take(EDGE_LINES).filter(|&&at| lines[at].baseline < height * EDGE);
+    let top = order
+        .iter()
+        .take(EDGE_LINES)
+        .filter(|&&at| lines[at].baseline > height * (1.0 - EDGE));
+    let bottom = order
+        .iter()
+        .rev()
+        .take(EDGE_LINES)
+        .filter(|&&at| lines[at].baseline < height * EDGE);
     let key = |is_top: bool, at: usize| (at, (is_top, numbers_aside(&lines[at].text)));
-    let found: Vec<_> = top.map(|&at| key(true, at)).chain(bottom.map(|&at| key(false, at))).collect();
+    let found: Vec<_> = top
+        .map(|&at| key(true, at))
+        .chain(bottom.map(|&at| key(false, at)))
+        .collect();
     found.into_iter()
 }
 
@@ -83,9 +96,26 @@ fn numbers_aside(text: &str) -> String {
 
 /// Names of sections, which are headings even if they look like text.
 const SECTIONS: [&str; 20] = [
-    "abstract", "acknowledgements", "acknowledgments", "appendix", "background", "conclusion", "conclusions",
-    "discussion", "experimental", "introduction", "keywords", "materials", "materials and methods", "methods",
-    "methods and materials", "references", "results", "results and discussion", "summary", "supplementary material",
+    "abstract",
+    "acknowledgements",
+    "acknowledgments",
+    "appendix",
+    "background",
+    "conclusion",
+    "conclusions",
+    "discussion",
+    "experimental",
+    "introduction",
+    "keywords",
+    "materials",
+    "materials and methods",
+    "methods",
+    "methods and materials",
+    "references",
+    "results",
+    "results and discussion",
+    "summary",
+    "supplementary material",
 ];
 
 /// What is usual in a document.
@@ -99,7 +129,9 @@ impl Usual {
     fn of(lines: &[&Line]) -> Self {
         let mut sizes: BTreeMap<(i64, bool), usize> = BTreeMap::new();
         for line in lines {
-            *sizes.entry(((line.size * 2.0).round() as i64, line.bold)).or_default() += line.text.len();
+            *sizes
+                .entry(((line.size * 2.0).round() as i64, line.bold))
+                .or_default() += line.text.len();
         }
         let most = sizes.iter().max_by_key(|(_, count)| **count);
         let (size, bold) = most.map_or((10.0, false), |((size, bold), _)| (*size as f32 / 2.0, *bold));
@@ -109,7 +141,7 @@ impl Usual {
             .filter(|step| *step > 0.5 * size && *step < 3.0 * size)
             .collect();
         steps.sort_by(f32::total_cmp);
-        let pitch = steps.get(steps.len() / 2).copied().unwrap_or(1.2 * size);
+        let pitch = steps.get(steps.len() / 3).copied().unwrap_or(1.2 * size);
         Self { size, bold, pitch }
     }
 
@@ -117,8 +149,11 @@ impl Usual {
         let short = line.text.chars().count() <= 120;
         let letters = line.text.chars().filter(|c| c.is_alphabetic()).count() >= 3;
         let large = line.size > 1.15 * self.size;
-        let bold = line.bold && !self.bold && line.size >= 0.9 * self.size && !line.text.ends_with(['.', ',', ';']);
-        let name = line.text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.' || c == ' ');
+        let bold =
+            line.bold && !self.bold && line.size >= 0.9 * self.size && !line.text.ends_with(['.', ',', ';']);
+        let name = line
+            .text
+            .trim_start_matches(|c: char| c.is_ascii_digit() || c == '.' || c == ' ');
         let named = SECTIONS.contains(&name.trim_end_matches([':', '.']).to_lowercase().as_str());
         letters && short && (large || bold || named)
     }
@@ -190,7 +225,10 @@ struct Block<'a> {
 impl<'a> Laying<'a> {
     fn add(&mut self, line: &'a Line) {
         let heading = self.usual.is_heading(line);
-        let goes_on = self.block.as_ref().is_some_and(|block| self.goes_on(block, line, heading));
+        let goes_on = self
+            .block
+            .as_ref()
+            .is_some_and(|block| self.goes_on(block, line, heading));
         if goes_on {
             self.join(&line.text);
         } else {
@@ -258,7 +296,8 @@ impl<'a> Laying<'a> {
         if step > 1.35 * self.usual.pitch.max(1.1 * line.size) {
             return false;
         }
-        let indented = line.left > last.left + 0.8 * line.size && line.left > block.first.left + 0.5 * line.size;
+        let indented =
+            line.left > last.left + 0.8 * line.size && line.left > block.first.left + 0.5 * line.size;
         let broken = last.right < block.frame.right - 4.0 * last.size && !small;
         heading || !(ended && (indented || broken))
     }
@@ -266,7 +305,11 @@ impl<'a> Laying<'a> {
     /// Joins a line to what stands before it; a word that was cut at a hyphen is whole again.
     fn join(&mut self, next: &str) {
         let small = next.starts_with(char::is_lowercase);
-        let hyphen = self.text.chars().next_back().filter(|c| matches!(c, '-' | '\u{2010}' | '\u{AD}'));
+        let hyphen = self
+            .text
+            .chars()
+            .next_back()
+            .filter(|c| matches!(c, '-' | '\u{2010}' | '\u{AD}'));
         if let Some(hyphen) = hyphen {
             let word = &self.text[..self.text.len() - hyphen.len_utf8()];
             if hyphen == '\u{AD}' || (small && word.ends_with(char::is_alphabetic)) {
@@ -287,7 +330,12 @@ impl<'a> Laying<'a> {
         if let Some(last) = self.boxes.last_mut() {
             last.range.end = last.range.end.min(len);
         }
-        for element in self.elements.iter_mut().rev().take_while(|element| element.range.end > len) {
+        for element in self
+            .elements
+            .iter_mut()
+            .rev()
+            .take_while(|element| element.range.end > len)
+        {
             element.range.end = len;
             element.range.start = element.range.start.min(len);
         }
@@ -297,7 +345,8 @@ impl<'a> Laying<'a> {
         let Some(block) = self.block.take() else {
             return;
         };
-        let is_title = block.heading && !self.titled && block.first.page == 1 && block.first.size == self.title_size;
+        let is_title =
+            block.heading && !self.titled && block.first.page == 1 && block.first.size == self.title_size;
         self.titled |= is_title;
         let kind = match (block.heading, is_title) {
             (_, true) => "title",

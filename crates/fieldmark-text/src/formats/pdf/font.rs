@@ -35,15 +35,24 @@ impl Widths {
         match widths.as_slice() {
             _ if code > *last => self.missing,
             [width] => *width,
-            widths => widths.get((code - first) as usize).copied().unwrap_or(self.missing),
+            widths => widths
+                .get((code - first) as usize)
+                .copied()
+                .unwrap_or(self.missing),
         }
     }
 }
 
 impl Font {
     pub(super) fn new(dict: &Dictionary, document: &Document) -> Self {
-        let is_wide = dict.get(b"Subtype").and_then(Object::as_name).is_ok_and(|name| name == b"Type0");
-        let name = dict.get(b"BaseFont").and_then(Object::as_name).unwrap_or_default();
+        let is_wide = dict
+            .get(b"Subtype")
+            .and_then(Object::as_name)
+            .is_ok_and(|name| name == b"Type0");
+        let name = dict
+            .get(b"BaseFont")
+            .and_then(Object::as_name)
+            .unwrap_or_default();
         let name = String::from_utf8_lossy(name).to_lowercase();
         let codes = if is_wide {
             Codes::Wide(wide(dict, document))
@@ -62,7 +71,9 @@ impl Font {
             },
             codes,
             widths: widths.sorted(),
-            bold: ["bold", "black", "heavy", "semibold", "-bd"].iter().any(|mark| name.contains(mark)),
+            bold: ["bold", "black", "heavy", "semibold", "-bd"]
+                .iter()
+                .any(|mark| name.contains(mark)),
         }
     }
 
@@ -78,9 +89,15 @@ impl Font {
             }
             Codes::Wide(encoding) => {
                 for code in string.chunks(2) {
-                    let meaning = encoding.as_ref().and_then(|encoding| encoding.bytes_to_string(code).ok());
+                    let meaning = encoding
+                        .as_ref()
+                        .and_then(|encoding| encoding.bytes_to_string(code).ok());
                     let number = code.iter().fold(0, |number, byte| number << 8 | u32::from(*byte));
-                    put(&plain(&meaning.unwrap_or_default()), self.widths.of(number), false);
+                    put(
+                        &plain(&meaning.unwrap_or_default()),
+                        self.widths.of(number),
+                        false,
+                    );
                 }
             }
         }
@@ -111,7 +128,10 @@ fn wide(dict: &Dictionary, document: &Document) -> Option<Encoding<'static>> {
     to_unicode(dict, document).or_else(|| {
         let name = dict.get(b"Encoding").and_then(Object::as_name).ok()?;
         let known: [&'static [u8]; 2] = [b"UniGB-UCS2-H", b"UniGB-UTF16-H"];
-        known.into_iter().find(|known| *known == name).map(Encoding::SimpleEncoding)
+        known
+            .into_iter()
+            .find(|known| *known == name)
+            .map(Encoding::SimpleEncoding)
     })
 }
 
@@ -120,12 +140,17 @@ fn bytes(dict: &Dictionary, document: &Document) -> Vec<String> {
     let mut named = dict.clone();
     named.remove(b"ToUnicode");
     named.set("Type", Object::Name(b"Font".to_vec()));
-    let named = named.get_font_encoding_with_limit(document, LARGEST_STREAM).ok().map(|encoding| {
-        let meaning = |byte| encoding.bytes_to_string(&[byte]).unwrap_or_default();
-        (0..=255).map(meaning).collect::<Vec<String>>()
-    });
+    let named = named
+        .get_font_encoding_with_limit(document, LARGEST_STREAM)
+        .ok()
+        .map(|encoding| {
+            let meaning = |byte| encoding.bytes_to_string(&[byte]).unwrap_or_default();
+            (0..=255).map(meaning).collect::<Vec<String>>()
+        });
     let meaning = |byte: u8| {
-        let told = unicode.as_ref().and_then(|encoding| encoding.bytes_to_string(&[byte]).ok());
+        let told = unicode
+            .as_ref()
+            .and_then(|encoding| encoding.bytes_to_string(&[byte]).ok());
         let told = told.filter(|told| !told.is_empty() && !told.contains('\u{FFFD}'));
         let named = || named.as_ref().map(|named| named[usize::from(byte)].clone());
         plain(&told.or_else(named).unwrap_or_default())
@@ -159,8 +184,12 @@ fn byte_widths(dict: &Dictionary, document: &Document, name: &str) -> Widths {
         Ok(matrix) => matrix.first().and_then(|x| x.as_float().ok()).unwrap_or(0.001) * 1000.0,
         Err(_) => 1.0,
     };
-    let descriptor = dict.get_deref(b"FontDescriptor", document).and_then(Object::as_dict);
-    let missing = descriptor.ok().and_then(|descriptor| number(descriptor, b"MissingWidth", document));
+    let descriptor = dict
+        .get_deref(b"FontDescriptor", document)
+        .and_then(Object::as_dict);
+    let missing = descriptor
+        .ok()
+        .and_then(|descriptor| number(descriptor, b"MissingWidth", document));
     // The fourteen standard fonts may come without widths: those of Courier are known, others about half as
     // wide as high.
     let usual = if name.contains("courier") { 600.0 } else { 500.0 };
@@ -174,7 +203,9 @@ fn byte_widths(dict: &Dictionary, document: &Document, name: &str) -> Widths {
 }
 
 fn wide_widths(dict: &Dictionary, document: &Document) -> Widths {
-    let fonts = dict.get_deref(b"DescendantFonts", document).and_then(Object::as_array);
+    let fonts = dict
+        .get_deref(b"DescendantFonts", document)
+        .and_then(Object::as_array);
     let font = fonts.ok().and_then(|fonts| fonts.first()).and_then(|font| {
         let (_, font) = document.dereference(font).ok()?;
         font.as_dict().ok()
@@ -194,7 +225,10 @@ fn wide_widths(dict: &Dictionary, document: &Document) -> Widths {
     let mut at = 0;
     while let Some(first) = entries.get(at).and_then(float) {
         let first = first as u32;
-        let Some(next) = entries.get(at + 1).and_then(|next| document.dereference(next).ok()) else {
+        let Some(next) = entries
+            .get(at + 1)
+            .and_then(|next| document.dereference(next).ok())
+        else {
             break;
         };
         if let Ok(list) = next.1.as_array() {

@@ -177,7 +177,12 @@ impl Interpreter<'_> {
 
     fn step(&mut self, operation: &Operation, resources: &[&Dictionary], depth: usize, floor: usize) {
         let operands = &operation.operands;
-        let number = |at: usize| operands.get(at).and_then(|operand| operand.as_float().ok()).unwrap_or(0.0);
+        let number = |at: usize| {
+            operands
+                .get(at)
+                .and_then(|operand| operand.as_float().ok())
+                .unwrap_or(0.0)
+        };
         let matrix = || [number(0), number(1), number(2), number(3), number(4), number(5)];
         match operation.operator.as_str() {
             "q" => self.stack.push(self.state.clone()),
@@ -218,7 +223,12 @@ impl Interpreter<'_> {
                 self.show(operands.get(2));
             }
             "TJ" => {
-                for part in operands.first().and_then(|array| array.as_array().ok()).into_iter().flatten() {
+                for part in operands
+                    .first()
+                    .and_then(|array| array.as_array().ok())
+                    .into_iter()
+                    .flatten()
+                {
                     match part.as_float() {
                         Ok(back) => {
                             let by = -back / 1000.0 * self.state.size * self.state.scale;
@@ -245,7 +255,10 @@ impl Interpreter<'_> {
     fn font(&mut self, name: &[u8], resources: &[&Dictionary]) -> Option<Rc<Font>> {
         let document = self.document;
         let entry = resources.iter().find_map(|resources| {
-            let fonts = resources.get_deref(b"Font", document).and_then(Object::as_dict).ok()?;
+            let fonts = resources
+                .get_deref(b"Font", document)
+                .and_then(Object::as_dict)
+                .ok()?;
             fonts.get(name).ok()
         })?;
         let make = || {
@@ -264,7 +277,9 @@ impl Interpreter<'_> {
             Err(_) => make()?,
         };
         if font.mute {
-            self.problems.mute_fonts.insert(String::from_utf8_lossy(name).into_owned());
+            self.problems
+                .mute_fonts
+                .insert(String::from_utf8_lossy(name).into_owned());
         }
         Some(font)
     }
@@ -278,7 +293,10 @@ impl Interpreter<'_> {
         font.decode(string, |meaning, width, is_blank| {
             let width = width / 1000.0 * state.size;
             let spaces = state.char_space + if is_blank { state.word_space } else { 0.0 };
-            let placed = times([state.scale, 0.0, 0.0, 1.0, 0.0, state.rise], times(*text, state.matrix));
+            let placed = times(
+                [state.scale, 0.0, 0.0, 1.0, 0.0, state.rise],
+                times(*text, state.matrix),
+            );
             let along = (placed[0] * width, placed[1] * width);
             let size = (placed[2] * placed[2] + placed[3] * placed[3]).sqrt() * state.size.abs();
             let finite = placed.iter().all(|number| number.is_finite()) && size.is_finite();
@@ -303,16 +321,19 @@ impl Interpreter<'_> {
     fn form(&mut self, name: &[u8], resources: &[&Dictionary], depth: usize) {
         let document = self.document;
         let form = resources.iter().find_map(|resources| {
-            let forms = resources.get_deref(b"XObject", document).and_then(Object::as_dict).ok()?;
+            let forms = resources
+                .get_deref(b"XObject", document)
+                .and_then(Object::as_dict)
+                .ok()?;
             forms.get_deref(name, document).and_then(Object::as_stream).ok()
         });
         let Some(form) = form else { return };
-        let subtype = form.dict.get(b"Subtype").and_then(Object::as_name);
-        if subtype.is_ok_and(|name| name == b"Image") {
+        let subtype = form.dict.get(b"Subtype").and_then(Object::as_name).ok();
+        if subtype == Some(b"Image") {
             self.problems.images += 1;
             return;
         }
-        if subtype.is_ok_and(|name| name != b"Form") {
+        if subtype.is_some_and(|name| name != b"Form") {
             return;
         }
         if depth == DEEPEST_FORM {
@@ -323,8 +344,16 @@ impl Interpreter<'_> {
             self.problems.cut_pages += 1;
             return;
         };
-        let own = form.dict.get_deref(b"Resources", document).and_then(Object::as_dict).ok();
-        let resources: Vec<&Dictionary> = own.into_iter().chain(resources.iter().copied()).take(32).collect();
+        let own = form
+            .dict
+            .get_deref(b"Resources", document)
+            .and_then(Object::as_dict)
+            .ok();
+        let resources: Vec<&Dictionary> = own
+            .into_iter()
+            .chain(resources.iter().copied())
+            .take(32)
+            .collect();
         let matrix = numbers(&form.dict, b"Matrix", document).and_then(|all| all.try_into().ok());
         let (before, text, line) = (self.state.clone(), self.text, self.line);
         self.state.matrix = times(matrix.unwrap_or(IDENTITY), self.state.matrix);

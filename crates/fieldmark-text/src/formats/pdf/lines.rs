@@ -67,7 +67,10 @@ fn rows(mut glyphs: Vec<Glyph>) -> Vec<Vec<Segment>> {
             row.push(glyph);
         }
     }
-    rows.into_iter().map(segments).filter(|row| !row.is_empty()).collect()
+    rows.into_iter()
+        .map(segments)
+        .filter(|row| !row.is_empty())
+        .collect()
 }
 
 fn segments(mut row: Vec<Glyph>) -> Vec<Segment> {
@@ -107,7 +110,8 @@ fn order(rows: Vec<Vec<Segment>>, depth: usize, put: &mut impl FnMut(Vec<Segment
             put(row);
             continue;
         }
-        let (before, after): (Vec<Segment>, Vec<Segment>) = row.into_iter().partition(|segment| segment.left < x);
+        let (before, after): (Vec<Segment>, Vec<Segment>) =
+            row.into_iter().partition(|segment| segment.left < x);
         if !before.is_empty() {
             left.push(before);
         }
@@ -128,8 +132,14 @@ const STEPS: usize = 200;
 /// Where two columns meet: the place in the middle that the fewest segments cross.
 fn gutter(rows: &[Vec<Segment>]) -> Option<f32> {
     let segments: Vec<&Segment> = rows.iter().flatten().collect();
-    let left = segments.iter().map(|segment| segment.left).fold(f32::INFINITY, f32::min);
-    let right = segments.iter().map(|segment| segment.right).fold(f32::NEG_INFINITY, f32::max);
+    let left = segments
+        .iter()
+        .map(|segment| segment.left)
+        .fold(f32::INFINITY, f32::min);
+    let right = segments
+        .iter()
+        .map(|segment| segment.right)
+        .fold(f32::NEG_INFINITY, f32::max);
     let step = (right - left) / STEPS as f32;
     if !step.is_finite() || step <= 0.0 || segments.len() < 2 * COLUMN_ROWS {
         return None;
@@ -149,13 +159,21 @@ fn gutter(rows: &[Vec<Segment>]) -> Option<f32> {
         (fewer >= COLUMN_ROWS && crossing * 5 <= fewer * 4).then_some(crossing)
     };
     let places = (STEPS / 6..STEPS - STEPS / 6).map(|at| left + step * at as f32);
-    let found: Vec<(usize, f32)> = places.filter_map(|x| good(x).map(|crossing| (crossing, x))).collect();
+    let found: Vec<(usize, f32)> = places
+        .filter_map(|x| good(x).map(|crossing| (crossing, x)))
+        .collect();
     let fewest = found.iter().map(|(crossing, _)| *crossing).min()?;
-    let best: Vec<f32> = found.iter().filter(|(crossing, _)| *crossing == fewest).map(|(_, x)| *x).collect();
+    let best: Vec<f32> = found
+        .iter()
+        .filter(|(crossing, _)| *crossing == fewest)
+        .map(|(_, x)| *x)
+        .collect();
     let x = best[best.len() / 2];
     let characters = |side: &dyn Fn(&Segment) -> bool| {
         let on_side = segments.iter().filter(|segment| side(segment));
-        let (count, sum) = on_side.fold((0, 0), |(count, sum), segment| (count + 1, sum + segment.glyphs.len()));
+        let (count, sum) = on_side.fold((0, 0), |(count, sum), segment| {
+            (count + 1, sum + segment.glyphs.len())
+        });
         sum / count.max(1)
     };
     let enough = characters(&|segment| segment.right <= x) >= COLUMN_CHARACTERS
@@ -167,13 +185,17 @@ fn line(row: Vec<Segment>, page: u32) -> Line {
     let glyphs: Vec<Glyph> = row.into_iter().flat_map(|segment| segment.glyphs).collect();
     let visible = || glyphs.iter().filter(|glyph| !glyph.text.trim().is_empty());
     let size = visible().map(|glyph| glyph.size).fold(0.0, f32::max);
-    let baseline = visible().find(|glyph| glyph.size == size).map_or(0.0, |glyph| glyph.baseline);
+    let baseline = visible()
+        .find(|glyph| glyph.size == size)
+        .map_or(0.0, |glyph| glyph.baseline);
     let bold = 2 * visible().filter(|glyph| glyph.bold).count() > visible().count();
     let mut line = Line {
         page,
         text: String::new(),
         left: visible().map(|glyph| glyph.left).fold(f32::INFINITY, f32::min),
-        right: visible().map(|glyph| glyph.right).fold(f32::NEG_INFINITY, f32::max),
+        right: visible()
+            .map(|glyph| glyph.right)
+            .fold(f32::NEG_INFINITY, f32::max),
         baseline,
         size,
         bold,
@@ -198,7 +220,8 @@ fn line(row: Vec<Segment>, page: u32) -> Line {
         }
         let start = line.text.len();
         line.text.push_str(&glyph.text);
-        line.glyphs.push((start..line.text.len(), glyph.left, glyph.right));
+        line.glyphs
+            .push((start..line.text.len(), glyph.left, glyph.right));
         blank = false;
         last = Some(glyph);
     }

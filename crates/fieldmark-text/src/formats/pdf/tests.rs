@@ -64,7 +64,9 @@ fn read_bytes_of(bytes: Vec<u8>) -> (Document, Notices) {
 
 fn parts<'a>(document: &'a Document, kind: &str) -> Vec<&'a str> {
     let of_kind = document.elements.iter().filter(|element| element.kind == kind);
-    of_kind.map(|element| &document.text[element.range.clone()]).collect()
+    of_kind
+        .map(|element| &document.text[element.range.clone()])
+        .collect()
 }
 
 #[test]
@@ -72,22 +74,32 @@ fn lines_are_joined_and_headings_found() {
     let page = at(50.0, 700.0, 20.0, "A great title")
         + &font_at("B", 50.0, 660.0, 10.0, "Methods")
         + &at(50.0, 640.0, 10.0, "This is the first line of a para-")
-        + &at(50.0, 628.0, 10.0, "graph \\(with an index x")
+        + &at(50.0, 628.0, 10.0, "graph (with an index x")
         + &at(50.0 + 22.0 * 5.0, 631.0, 6.0, "2")
         + &at(50.0, 616.0, 10.0, "and a last line that ends here.")
         + &at(50.0, 590.0, 10.0, "Another paragraph of text, a bit longer.");
     let (document, notices) = read_bytes_of(pdf(&[page]));
     assert_eq!(
         document.text,
-        "A great title\nMethods\nThis is the first line of a paragraph \\(with an index x2 and a last line that ends here.\nAnother paragraph of text, a bit longer."
+        "A great title\nMethods\nThis is the first line of a paragraph (with an index x2 and a last line that ends here.\nAnother paragraph of text, a bit longer."
     );
     assert_eq!(parts(&document, "title"), ["A great title"]);
     assert_eq!(parts(&document, "heading"), ["Methods"]);
     assert_eq!(parts(&document, "paragraph").len(), 2);
     assert_eq!(parts(&document, "page"), [document.text.as_str()]);
     assert!(notices.is_empty(), "{:?}", notices.all());
-    let line = document.elements.iter().find(|element| element.kind == "line").unwrap();
-    let Some(Place::Box { page: 1, left, bottom, .. }) = line.place else {
+    let line = document
+        .elements
+        .iter()
+        .find(|element| element.kind == "line")
+        .unwrap();
+    let Some(Place::Box {
+        page: 1,
+        left,
+        bottom,
+        ..
+    }) = line.place
+    else {
         panic!("{:?}", line.place)
     };
     assert_eq!((left, bottom), (50.0, 695.0));
@@ -98,9 +110,19 @@ fn columns_come_one_after_the_other() {
     let mut page = at(50.0, 760.0, 18.0, "A title over both columns of the text");
     for row in 0..20 {
         let y = 700.0 - 12.0 * row as f32;
-        page += &at(50.0, y, 10.0, &format!("left line {row} of the column with words"));
+        page += &at(
+            50.0,
+            y,
+            10.0,
+            &format!("left line {row} of the column with words"),
+        );
         // Lines of columns need not stand side by side.
-        page += &at(320.0, y - 5.0, 10.0, &format!("right line {row} of the column with words"));
+        page += &at(
+            320.0,
+            y - 5.0,
+            10.0,
+            &format!("right line {row} of the column with words"),
+        );
     }
     let (document, _) = read_bytes_of(pdf(&[page]));
     let at = |text: &str| document.text.find(text).unwrap();
@@ -123,7 +145,11 @@ fn what_repeats_at_the_edges_is_dropped_and_told() {
     let (document, notices) = read_bytes_of(pdf(&pages));
     assert_eq!(document.text.matches("Journal").count(), 4, "{}", document.text);
     assert!(!document.text.contains("\n2\n"));
-    let messages: Vec<&str> = notices.all().iter().map(|notice| notice.message.as_str()).collect();
+    let messages: Vec<&str> = notices
+        .all()
+        .iter()
+        .map(|notice| notice.message.as_str())
+        .collect();
     assert_eq!(
         messages,
         [
@@ -142,10 +168,13 @@ fn turned_text_and_empty_pages_are_told() {
     let kinds = notices.counts();
     assert_eq!(kinds[&NoticeKind::Skipped], 2);
     // The same on a page that is turned itself is upright.
-    let upright = made(&["BT /F 10 Tf 0 1 -1 0 20 300 Tm (arXiv) Tj ET\n".to_owned()], |pdf| {
-        let page = pdf.page_iter().next().unwrap();
-        pdf.get_dictionary_mut(page).unwrap().set("Rotate", 90);
-    });
+    let upright = made(
+        &["BT /F 10 Tf 0 1 -1 0 20 300 Tm (arXiv) Tj ET\n".to_owned()],
+        |pdf| {
+            let page = pdf.page_iter().next().unwrap();
+            pdf.get_dictionary_mut(page).unwrap().set("Rotate", 90);
+        },
+    );
     assert_eq!(read_bytes_of(upright).0.text, "arXiv");
 }
 
@@ -176,7 +205,8 @@ fn deep_and_endless_files_end() {
         let form = pdf.new_object_id();
         let own = dictionary! { "XObject" => dictionary! { "X" => form } };
         let dict = dictionary! { "Subtype" => "Form", "Resources" => own.clone() };
-        pdf.objects.insert(form, Object::Stream(Stream::new(dict, b"/X Do /X Do".to_vec())));
+        pdf.objects
+            .insert(form, Object::Stream(Stream::new(dict, b"/X Do /X Do".to_vec())));
         let page = pdf.page_iter().next().unwrap();
         pdf.get_dictionary_mut(page).unwrap().set("Resources", own);
     });
@@ -186,14 +216,24 @@ fn deep_and_endless_files_end() {
 
 #[test]
 fn highlights_are_added_to_a_copy() {
-    let bytes = pdf(&[at(50.0, 700.0, 10.0, "Give iron and"), at(50.0, 700.0, 10.0, "zinc daily.")]);
+    let bytes = pdf(&[
+        at(50.0, 700.0, 10.0, "Give iron and"),
+        at(50.0, 700.0, 10.0, "zinc daily."),
+    ]);
     let (mut document, _) = read_bytes_of(bytes.clone());
     assert_eq!(document.text, "Give iron and zinc daily.");
-    document.annotations = vec![Annotation::new(5..18, "METALS").with_score(0.5), Annotation::new(20..99, "X")];
+    document.annotations = vec![
+        Annotation::new(5..18, "METALS").with_score(0.5),
+        Annotation::new(20..99, "X"),
+    ];
     let (copy, notices) = written(&[document.clone()], |out| {
         PdfWriter::over(out, &source(bytes.clone())).unwrap()
     });
-    assert_eq!(notices.all().len(), 0, "a span that reaches too far is cut at the end of the text");
+    assert_eq!(
+        notices.all().len(),
+        0,
+        "a span that reaches too far is cut at the end of the text"
+    );
     let pdf = lopdf::Document::load_mem(&copy).unwrap();
     let found: Vec<(String, Vec<f32>)> = pdf
         .page_iter()
@@ -201,11 +241,17 @@ fn highlights_are_added_to_a_copy() {
         .map(|annotation| {
             let note = lopdf::decode_text_string(annotation.get(b"Contents").unwrap()).unwrap();
             let rect = annotation.get(b"Rect").unwrap().as_array().unwrap();
-            (note, rect.iter().map(|number| number.as_float().unwrap()).collect())
+            (
+                note,
+                rect.iter().map(|number| number.as_float().unwrap()).collect(),
+            )
         })
         .collect();
     assert_eq!(found.len(), 3);
-    assert_eq!(found[0], ("METALS (0.500)".to_owned(), vec![75.0, 697.5, 115.0, 708.0]));
+    assert_eq!(
+        found[0],
+        ("METALS (0.500)".to_owned(), vec![75.0, 697.5, 115.0, 708.0])
+    );
     assert_eq!(found[1].1, [50.0, 697.5, 70.0, 708.0]);
     assert_eq!(read_bytes_of(copy).0.text, document.text);
     document.text.push('!');

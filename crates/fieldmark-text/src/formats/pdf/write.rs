@@ -33,11 +33,16 @@ impl<W: Write> DocumentWriter for PdfWriter<W> {
     fn write(&mut self, document: &Document, notices: &mut Notices) -> io::Result<()> {
         let invalid = |message: String| io::Error::new(io::ErrorKind::InvalidInput, message);
         let Some(mut pdf) = self.pdf.take() else {
-            return Err(invalid("a PDF file holds one document, and this is the second".to_owned()));
+            return Err(invalid(
+                "a PDF file holds one document, and this is the second".to_owned(),
+            ));
         };
         let laid = read(&pdf, &mut Problems::default());
         if laid.document.text != document.text {
-            return Err(invalid(format!("the text of `{}` is not that of the PDF file", document.id)));
+            return Err(invalid(format!(
+                "the text of `{}` is not that of the PDF file",
+                document.id
+            )));
         }
         tell_unwritten(document, "PDF", false, notices);
         let pages: Vec<ObjectId> = pdf.page_iter().collect();
@@ -45,7 +50,10 @@ impl<W: Write> DocumentWriter for PdfWriter<W> {
             tell_details(&document.id, annotation, notices);
             let boxes = boxes(annotation, &laid.boxes);
             if boxes.is_empty() {
-                let message = format!("{:?} is not a range of the text and is left out", annotation.range());
+                let message = format!(
+                    "{:?} is not a range of the text and is left out",
+                    annotation.range()
+                );
                 notices.add(NoticeKind::OutsideText, &document.id, None, message);
             }
             for group in boxes.chunk_by(|a, b| a.page == b.page) {
@@ -68,7 +76,10 @@ impl<W: Write> DocumentWriter for PdfWriter<W> {
 fn tell_details(id: &str, annotation: &Annotation, notices: &mut Notices) {
     let kept = annotation.attributes.is_empty() && annotation.identifiers.is_empty();
     if !kept {
-        let message = format!("the attributes and identifiers of {:?} are left out", annotation.range());
+        let message = format!(
+            "the attributes and identifiers of {:?} are left out",
+            annotation.range()
+        );
         notices.add(NoticeKind::Detail, id, None, message);
     }
 }
@@ -95,11 +106,23 @@ fn boxes(annotation: &Annotation, glyphs: &[TextBox]) -> Vec<TextBox> {
     found
 }
 
-fn highlight(pdf: &lopdf::Document, page: ObjectId, annotation: &Annotation, boxes: &[TextBox]) -> Dictionary {
+fn highlight(
+    pdf: &lopdf::Document,
+    page: ObjectId,
+    annotation: &Annotation,
+    boxes: &[TextBox],
+) -> Dictionary {
     let to_page = frame_of(pdf, page);
     let mut quads = Vec::new();
     let mut edges = [f32::INFINITY, f32::INFINITY, f32::NEG_INFINITY, f32::NEG_INFINITY];
-    for TextBox { left, bottom, right, top, .. } in boxes {
+    for TextBox {
+        left,
+        bottom,
+        right,
+        top,
+        ..
+    } in boxes
+    {
         // Upper left, upper right, lower left, lower right.
         for (x, y) in [(left, top), (right, top), (left, bottom), (right, bottom)] {
             let (x, y) = to_page(*x, *y);
@@ -114,9 +137,15 @@ fn highlight(pdf: &lopdf::Document, page: ObjectId, annotation: &Annotation, box
     let mut dict = Dictionary::new();
     dict.set("Type", Object::Name(b"Annot".to_vec()));
     dict.set("Subtype", Object::Name(b"Highlight".to_vec()));
-    dict.set("Rect", Object::Array(edges.into_iter().map(Object::Real).collect()));
+    dict.set(
+        "Rect",
+        Object::Array(edges.into_iter().map(Object::Real).collect()),
+    );
     dict.set("QuadPoints", Object::Array(quads));
-    dict.set("C", Object::Array([1.0, 0.9, 0.3].into_iter().map(Object::Real).collect()));
+    dict.set(
+        "C",
+        Object::Array([1.0, 0.9, 0.3].into_iter().map(Object::Real).collect()),
+    );
     dict.set("F", Object::Integer(4));
     dict.set("Contents", lopdf::text_string(&note));
     dict.set("T", lopdf::text_string("fieldmark"));
@@ -133,6 +162,7 @@ fn add(pdf: &mut lopdf::Document, page: ObjectId, annotation: Dictionary) -> lop
     let mut annotations = present.cloned().unwrap_or_default();
     let id = pdf.add_object(Object::Dictionary(annotation));
     annotations.push(Object::Reference(id));
-    pdf.get_dictionary_mut(page)?.set("Annots", Object::Array(annotations));
+    pdf.get_dictionary_mut(page)?
+        .set("Annots", Object::Array(annotations));
     Ok(())
 }
