@@ -31,7 +31,7 @@ impl<'a> TitleAbstract<'a> {
                 }
                 vec![0..title.start, title.end..text.len()]
             }
-            None => vec![0..text.len()],
+            None => vec![0..0, 0..text.len()],
         };
         let sections: Vec<&Range<usize>> = find(document, "section").collect();
         let parts = rest.into_iter().flat_map(|rest| cut(rest, &sections));
