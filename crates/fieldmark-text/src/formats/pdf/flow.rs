@@ -30,18 +30,19 @@ const EDGE: f32 = 0.15;
 
 /// Drops lines that stand at the edges of many pages, numbers aside.
 pub(super) fn drop_running_heads(pages: &mut [(f32, Vec<Line>)], problems: &mut Problems) {
-    let mut seen: HashMap<(bool, String), usize> = HashMap::new();
+    let mut seen: HashMap<EdgeKey, usize> = HashMap::new();
     for (height, lines) in pages.iter() {
-        let keys: HashSet<(bool, String)> = edge_lines(*height, lines).map(|(_, key)| key).collect();
+        let keys: HashSet<EdgeKey> = edge_lines(*height, lines).map(|(_, key)| key).collect();
         for key in keys {
             *seen.entry(key).or_default() += 1;
         }
     }
-    // Left and right pages may have heads of their own.
-    let enough = (pages.len() * 3 / 10).max(3);
+    // Left and right pages may have heads of their own; a number at the edge is hardly anything but a page number.
+    let many = (pages.len() * 3 / 10).max(3);
+    let enough = |key: &EdgeKey| if key.2 == "#" { 2 } else { many };
     for (height, lines) in pages {
         let dropped: HashSet<usize> = edge_lines(*height, lines)
-            .filter(|(_, key)| seen[key] >= enough)
+            .filter(|(_, key)| seen[key] >= enough(key))
             .map(|(at, _)| at)
             .collect();
         for &at in &dropped {
@@ -58,7 +59,11 @@ pub(super) fn drop_running_heads(pages: &mut [(f32, Vec<Line>)], problems: &mut 
     }
 }
 
-fn edge_lines(height: f32, lines: &[Line]) -> impl Iterator<Item = (usize, (bool, String))> {
+/// What makes lines at the edges of pages alike: top or bottom, size in points, and text. The size tells a title
+/// from the running head that repeats it.
+type EdgeKey = (bool, i64, String);
+
+fn edge_lines(height: f32, lines: &[Line]) -> impl Iterator<Item = (usize, EdgeKey)> {
     let mut order: Vec<usize> = (0..lines.len()).collect();
     order.sort_by(|&a, &b| lines[b].baseline.total_cmp(&lines[a].baseline));
     let top = order
@@ -70,7 +75,10 @@ fn edge_lines(height: f32, lines: &[Line]) -> impl Iterator<Item = (usize, (bool
         .rev()
         .take(EDGE_LINES)
         .filter(|&&at| lines[at].baseline < height * EDGE);
-    let key = |is_top: bool, at: usize| (at, (is_top, numbers_aside(&lines[at].text)));
+    let key = |is_top: bool, at: usize| {
+        let line: &Line = &lines[at];
+        (at, (is_top, line.size.round() as i64, numbers_aside(&line.text)))
+    };
     let found: Vec<_> = top
         .map(|&at| key(true, at))
         .chain(bottom.map(|&at| key(false, at)))
