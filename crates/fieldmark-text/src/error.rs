@@ -62,6 +62,17 @@ pub enum ErrorKind {
         /// Position of the byte in the (decompressed) input, from 0.
         offset: u64,
     },
+    /// Something else than the format has at this place.
+    #[error("found {found}, expected {expected}")]
+    Malformed {
+        /// What was found.
+        found: String,
+        /// What the format has there.
+        expected: &'static str,
+    },
+    /// An option that does not fit the input.
+    #[error("{0}")]
+    Option(String),
     /// A line without a label.
     #[error("the label is missing: {found}. The {place} of a line is its label")]
     MissingLabel {

@@ -10,6 +10,10 @@ pub mod html;
 pub mod inline_xml;
 pub mod jats;
 pub mod medline;
+mod conll;
+mod layers;
+mod lines;
+mod losses;
 mod notice;
 #[cfg(feature = "pdf")]
 pub mod pdf;
@@ -18,6 +22,11 @@ pub mod text;
 mod title_abstract;
 mod xml;
 
+pub use conll::{
+    CellSeparator, Column, ColumnOptions, ColumnReader, ColumnWriter, ColumnWriterOptions, DocumentBorders,
+    DocumentMark,
+};
+pub use layers::Misfit;
 pub use notice::{Notice, NoticeKind, Notices};
 
 use crate::document::Document;

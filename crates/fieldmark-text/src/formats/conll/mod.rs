@@ -1,0 +1,32 @@
+//! Documents as columns: one token in a line, one or more labels behind it.
+//!
+//! ```text
+//! ### 10790217
+//! BCL10   NN   B-GENE
+//! was     VBD  O
+//! ```
+//!
+//! A blank line ends a sentence. Documents begin with a mark: `-DOCSTART-` (CoNLL 2003), `### id` (SCAI),
+//! `###MEDLINE:id` (JNLPBA) or any other line that begins with `#` and is no row of the table; further such lines
+//! right after a mark are kept as `comment`. Columns are separated by tabs, white space or commas (`word,tag`,
+//! where the word may be a comma itself).
+//!
+//! - The **text** is made of the words, with a blank between them and a line break between sentences, or, where
+//!   the file tells the offsets of tokens, with the gaps that it had. Tokens are kept as
+//!   [`GivenTokens`](crate::document::GivenTokens), with all columns that are not labels.
+//! - **Label columns** in IO, IOB1, IOB2 or IOBES become annotations, and those of several columns have the
+//!   attribute `column`. A label column of another kind (part-of-speech tags), or one with unknown or ambiguous
+//!   labels (`?`, `A|B`), stays a column of the tokens, with the text of the labels as it is.
+//! - **Labels against the scheme** are read generously and told.
+
+mod layout;
+mod options;
+mod read;
+mod write;
+
+pub use options::{CellSeparator, Column, ColumnOptions, ColumnWriterOptions, DocumentBorders, DocumentMark};
+pub use read::ColumnReader;
+pub use write::ColumnWriter;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,260 @@
+//! [`ColumnWriter`]: from documents to columns.
+
+use super::options::{CellSeparator, ColumnWriterOptions, DocumentMark};
+use crate::document::{Document, GivenTokens};
+use crate::formats::layers::{self, Sentences};
+use crate::formats::losses::{Holds, one_line};
+use crate::formats::{DocumentWriter, NoticeKind, Notices};
+use crate::offsets::{Offsets, Unit};
+use std::io::{self, Write};
+
+/// Stands for a cell that a document does not have.
+const EMPTY: &str = "_";
+
+/// Writes documents as [columns](super): the word, its offsets if they are wanted, the columns that the source of
+/// the document gave, and the labels.
+///
+/// The first document decides about the columns. A given column with the name of a label column is written in its
+/// place: that is where labels are that are no spans.
+#[derive(Debug)]
+pub struct ColumnWriter<W> {
+    output: W,
+    options: ColumnWriterOptions,
+    /// Names of the given columns, once the first document is written.
+    columns: Option<Vec<String>>,
+    count: usize,
+}
+
+impl<W: Write> ColumnWriter<W> {
+    /// Writes to `output`.
+    pub fn new(output: W, options: ColumnWriterOptions) -> Self {
+        Self {
+            output,
+            options,
+            columns: None,
+            count: 0,
+        }
+    }
+
+    /// The output, for instance to look at what was written to memory.
+    pub fn into_inner(self) -> W {
+        self.output
+    }
+
+    fn begin(&mut self, document: &Document) -> io::Result<Vec<String>> {
+        if let Some(columns) = &self.columns {
+            return Ok(columns.clone());
+        }
+        let given = document.given.as_ref().filter(|_| self.options.columns);
+        let names = given.map(|given| given.columns.clone()).unwrap_or_default();
+        let columns: Vec<String> = names
+            .into_iter()
+            .filter(|name| !self.options.labels.contains(name))
+            .collect();
+        self.columns = Some(columns.clone());
+        if self.options.header {
+            let mut cells = vec!["word".to_owned()];
+            if self.options.offsets {
+                cells.extend(["start".to_owned(), "end".to_owned()]);
+            }
+            cells.extend(columns.iter().cloned());
+            cells.extend(self.options.labels.iter().cloned());
+            self.line(&cells)?;
+        }
+        Ok(columns)
+    }
+
+    fn line(&mut self, cells: &[String]) -> io::Result<()> {
+        let separator = match self.options.separator {
+            CellSeparator::Tab => "\t",
+            CellSeparator::Whitespace => " ",
+            CellSeparator::Comma => ",",
+        };
+        writeln!(self.output, "{}", cells.join(separator))
+    }
+
+    fn mark(&mut self, document: &Document, notices: &mut Notices) -> io::Result<()> {
+        self.count += 1;
+        let number = self.count.to_string();
+        let (mut id, broken) = one_line(&document.id, |c| c == '\t' || c == ',');
+        let trimmed = id.trim().trim_start_matches('#').trim().to_owned();
+        if broken || trimmed != id {
+            let message = format!("the id was written as `{trimmed}`");
+            notices.add(NoticeKind::Detail, &document.id, None, message);
+            id = trimmed;
+        }
+        let id = if id.is_empty() { number.clone() } else { id };
+        match self.options.mark {
+            DocumentMark::Hashes => writeln!(self.output, "### {id}"),
+            DocumentMark::Hash => writeln!(self.output, "#{id}"),
+            DocumentMark::Medline => writeln!(self.output, "###MEDLINE:{id}"),
+            DocumentMark::DocStart => {
+                if id != number {
+                    notices.add(
+                        NoticeKind::Detail,
+                        &document.id,
+                        None,
+                        "`-DOCSTART-` has no place for the id",
+                    );
+                }
+                writeln!(self.output, "-DOCSTART-\n")
+            }
+            DocumentMark::None => Ok(()),
+        }
+    }
+
+    /// Where the labels of each label column come from: a given column, or the annotations.
+    fn label_sources(&self, given: Option<&GivenTokens>) -> Vec<Option<usize>> {
+        let find =
+            |name: &String| given.and_then(|given| given.columns.iter().position(|column| column == name));
+        self.options.labels.iter().map(find).collect()
+    }
+
+    fn tell_columns(&self, document: &Document, columns: &[String], notices: &mut Notices) {
+        let Some(given) = &document.given else { return };
+        let known = |name: &&String| columns.contains(name) || self.options.labels.contains(name);
+        let lost: Vec<&str> = given
+            .columns
+            .iter()
+            .filter(|name| !known(name))
+            .map(String::as_str)
+            .collect();
+        if !lost.is_empty() {
+            let message = format!("the columns {} were not written", lost.join(", "));
+            notices.add(NoticeKind::Detail, &document.id, None, message);
+        }
+    }
+
+    fn cell(&self, text: &str, document: &str, what: &str, notices: &mut Notices) -> String {
+        let separator = self.options.separator;
+        let splits = |c: char| match separator {
+            CellSeparator::Tab => c == '\t',
+            CellSeparator::Whitespace => matches!(c, ' ' | '\t'),
+            // The first cell may hold commas: cells are counted from the right.
+            CellSeparator::Comma => c == ',' && what != "word",
+        };
+        let (mut cell, mut changed) = one_line(text, splits);
+        if separator != CellSeparator::Tab {
+            cell = cell.replace(' ', EMPTY);
+        }
+        if cell.trim_matches(['\t', ' ']).is_empty() || cell == "-DOCSTART-" {
+            changed |= !text.is_empty();
+            cell = EMPTY.to_owned();
+        }
+        if changed {
+            let message = format!(
+                "the {what} `{}` was written as `{cell}`",
+                crate::error::shown(text)
+            );
+            notices.add(NoticeKind::OtherText, document, None, message);
+        }
+        cell
+    }
+
+    fn write_sentence(&mut self, sentence: &Sentence<'_>, notices: &mut Notices) -> io::Result<()> {
+        let Sentence {
+            document, at, ranges, ..
+        } = sentence;
+        let given = document.given.as_ref();
+        for (i, range) in ranges.iter().enumerate() {
+            let word = document.text.get(range.clone()).unwrap_or_default();
+            let mut cells = vec![self.cell(word, &document.id, "word", notices)];
+            if let Some(offsets) = sentence.offsets {
+                let count = |byte| offsets.count(byte).unwrap_or_default().to_string();
+                cells.extend([count(range.start), count(range.end)]);
+            }
+            let given_cell = |column: usize| {
+                let token = given.and_then(|given| given.sentences.get(*at)?.get(i));
+                token
+                    .and_then(|token| token.columns.get(column))
+                    .map_or("", String::as_str)
+            };
+            for column in sentence.columns {
+                let text = column.map_or("", given_cell);
+                cells.push(self.cell(text, &document.id, "cell", notices));
+            }
+            for (labels, source) in sentence.labels.iter().zip(sentence.sources) {
+                let label = source.map_or_else(|| labels[i].as_str(), given_cell);
+                let bar = if self.options.offsets { "|" } else { "" };
+                cells.push(format!(
+                    "{bar}{}",
+                    self.cell(label, &document.id, "label", notices)
+                ));
+            }
+            self.line(&cells)?;
+        }
+        writeln!(self.output)
+    }
+}
+
+/// What the lines of a sentence are made of.
+struct Sentence<'a> {
+    document: &'a Document,
+    at: usize,
+    ranges: &'a [std::ops::Range<usize>],
+    offsets: Option<&'a Offsets<'a>>,
+    columns: &'a [Option<usize>],
+    labels: &'a [Vec<String>],
+    sources: &'a [Option<usize>],
+}
+
+impl<W: Write> DocumentWriter for ColumnWriter<W> {
+    fn write(&mut self, document: &Document, notices: &mut Notices) -> io::Result<()> {
+        let holds = Holds {
+            only: &["column"],
+            tokens: true,
+            ..Holds::default()
+        };
+        holds.tell(document, notices);
+        let columns = self.begin(document)?;
+        self.tell_columns(document, &columns, notices);
+        self.mark(document, notices)?;
+        let sentences: Sentences =
+            layers::sentences(document, &self.options.sentences, &self.options.tokenizer);
+        let given = document.given.as_ref();
+        let sources = self.label_sources(given);
+        // Columns that hold other labels have no room for spans.
+        let free = |at: &usize| sources[*at].is_none();
+        let open: Vec<usize> = (0..sources.len()).filter(free).collect();
+        let names: Vec<String> = open.iter().map(|&at| self.options.labels[at].clone()).collect();
+        let options = &self.options;
+        let labels = layers::labels(
+            document,
+            &sentences,
+            &names,
+            options.scheme,
+            options.misfit,
+            notices,
+        );
+        let places =
+            |name: &String| given.and_then(|given| given.columns.iter().position(|column| column == name));
+        let places: Vec<Option<usize>> = columns.iter().map(places).collect();
+        let offsets = options
+            .offsets
+            .then(|| Offsets::new(&document.text, Unit::Characters));
+        for (at, (ranges, found)) in sentences.iter().zip(labels).enumerate() {
+            let mut all = vec![Vec::new(); sources.len()];
+            for (&at, labels) in open.iter().zip(found) {
+                all[at] = labels;
+            }
+            let sentence = Sentence {
+                document,
+                at,
+                ranges,
+                offsets: offsets.as_ref(),
+                columns: &places,
+                labels: &all,
+                sources: &sources,
+            };
+            self.write_sentence(&sentence, notices)?;
+        }
+        if sentences.is_empty() {
+            writeln!(self.output)?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.output.flush()
+    }
+}
