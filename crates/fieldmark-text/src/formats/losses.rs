@@ -98,3 +98,9 @@ pub(crate) fn one_line(text: &str, splits: impl Fn(char) -> bool) -> (String, bo
     let line: String = text.chars().map(|c| if bad(c) { ' ' } else { c }).collect();
     (line, text.contains(bad))
 }
+
+/// Whether two texts are the same but for the kind of their white space.
+pub(crate) fn same_text(one: &str, other: &str) -> bool {
+    let plain = |c: char| if c.is_whitespace() { ' ' } else { c };
+    one.chars().map(plain).eq(other.chars().map(plain))
+}

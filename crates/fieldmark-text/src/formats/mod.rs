@@ -4,20 +4,25 @@
 //! keep as [`Notice`]s, one for each span, so that nothing is lost silently. What cannot be read at all is a
 //! [`ReadError`] with file, line and column.
 
+mod conll;
+mod conllu;
 pub mod encoding;
 mod flow;
+mod gene_mention;
 pub mod html;
 pub mod inline_xml;
 pub mod jats;
-pub mod medline;
-mod conll;
 mod layers;
 mod lines;
 mod losses;
+pub mod medline;
 mod notice;
 #[cfg(feature = "pdf")]
 pub mod pdf;
 pub mod pubmed;
+mod pubtator;
+#[cfg(test)]
+mod testing;
 pub mod text;
 mod title_abstract;
 mod xml;
@@ -26,8 +31,11 @@ pub use conll::{
     CellSeparator, Column, ColumnOptions, ColumnReader, ColumnWriter, ColumnWriterOptions, DocumentBorders,
     DocumentMark,
 };
+pub use conllu::{COLUMNS as CONLLU_COLUMNS, ConlluReader, ConlluWriter, ConlluWriterOptions};
+pub use gene_mention::{ALTGENE, GENE, GeneMentionReader, GeneMentionWriter, Mentions, mention_places};
 pub use layers::Misfit;
 pub use notice::{Notice, NoticeKind, Notices};
+pub use pubtator::{PubTatorReader, PubTatorWriter};
 
 use crate::document::Document;
 use crate::error::ReadError;
