@@ -30,7 +30,7 @@ pub const GENE: &str = "GENE";
 pub const ALTGENE: &str = "ALTGENE";
 
 /// Which forms of genes become annotations.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mentions {
     /// The annotated ones and, with a type of their own, the alternatives: for evaluation and for conversion.

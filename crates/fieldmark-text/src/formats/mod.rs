@@ -8,6 +8,7 @@ mod conll;
 mod conllu;
 pub mod encoding;
 mod flow;
+mod format;
 mod gene_mention;
 pub mod html;
 pub mod inline_xml;
@@ -32,6 +33,7 @@ pub use conll::{
     DocumentMark,
 };
 pub use conllu::{COLUMNS as CONLLU_COLUMNS, ConlluReader, ConlluWriter, ConlluWriterOptions};
+pub use format::{DocumentFormat, ReadOptions};
 pub use gene_mention::{ALTGENE, GENE, GeneMentionReader, GeneMentionWriter, Mentions, mention_places};
 pub use layers::Misfit;
 pub use notice::{Notice, NoticeKind, Notices};

@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::path::Path;
 
 /// What is one document.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Layout {
     /// `whole`: the file.

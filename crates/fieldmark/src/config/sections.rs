@@ -1,6 +1,7 @@
 //! The sections `data`, `text` and `labels`.
 
 use fieldmark_core::Scheme;
+use fieldmark_text::formats::ReadOptions;
 use fieldmark_text::normalize::Normalizer;
 use fieldmark_text::sentences::SentenceOptions;
 use fieldmark_text::tokenize::TokenizerProfile;
@@ -19,6 +20,8 @@ pub struct DataConfig {
     pub dev: Vec<PathBuf>,
     /// Files to test on.
     pub test: Vec<PathBuf>,
+    /// How they are read.
+    pub read: ReadOptions,
 }
 
 /// From text to tokens.

@@ -70,7 +70,10 @@ pub enum CellSeparator {
 }
 
 /// What a document is in a file of columns.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
 pub enum DocumentBorders {
     /// What is between marks; each sentence when the file has no mark.
     #[default]

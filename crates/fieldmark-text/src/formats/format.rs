@@ -1,0 +1,259 @@
+//! [`DocumentFormat`]: every format by its name, and how to find out which one a file has.
+
+use super::encoding::Encoding;
+use super::text::{Layout, TextOptions, TextReader};
+use super::{
+    Column, ColumnOptions, ColumnReader, ConlluReader, DocumentBorders, DocumentReader, GeneMentionReader,
+    Mentions, PubTatorReader, html, inline_xml, jats, medline, pubmed,
+};
+use crate::error::{ErrorKind, ReadError};
+use crate::source::Source;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+macro_rules! formats {
+    ($($(#[$doc:meta])* $variant:ident $name:literal [$($extension:literal)*];)*) => {
+        /// A format of documents.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "kebab-case")]
+        #[non_exhaustive]
+        pub enum DocumentFormat { $($(#[$doc])* #[serde(rename = $name)] $variant,)* }
+
+        impl DocumentFormat {
+            /// All formats.
+            pub const ALL: &'static [DocumentFormat] = &[$(DocumentFormat::$variant),*];
+
+            /// Its name on the command line and in configs.
+            pub fn name(self) -> &'static str {
+                match self { $(DocumentFormat::$variant => $name,)* }
+            }
+
+            /// Ends of names of files that usually have it.
+            pub fn extensions(self) -> &'static [&'static str] {
+                match self { $(DocumentFormat::$variant => &[$($extension),*],)* }
+            }
+        }
+    };
+}
+
+formats! {
+    /// Plain text.
+    Text "text" ["txt"];
+    /// MEDLINE records.
+    Medline "medline" ["medline" "nbib"];
+    /// PubMed XML.
+    Pubmed "pubmed" [];
+    /// PMC and JATS articles.
+    Jats "jats" ["nxml"];
+    /// HTML.
+    Html "html" ["html" "htm"];
+    /// PDF.
+    Pdf "pdf" ["pdf"];
+    /// Text with tags in it.
+    InlineXml "inline-xml" [];
+    /// Columns, one token in a line.
+    Columns "columns" ["conll" "iob" "iob2" "bio" "tsv"];
+    /// Universal dependencies.
+    Conllu "conllu" ["conllu"];
+    /// PubTator.
+    PubTator "pubtator" ["pubtator"];
+    /// Files of the BioCreative gene mention task.
+    GeneMention "gene-mention" ["in"];
+}
+
+impl fmt::Display for DocumentFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for DocumentFormat {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        let found = Self::ALL.iter().copied().find(|format| format.name() == name);
+        found.ok_or_else(|| {
+            let names: Vec<&str> = Self::ALL.iter().map(|format| format.name()).collect();
+            format!("there is no format {name:?}; formats are {}", names.join(", "))
+        })
+    }
+}
+
+impl DocumentFormat {
+    /// The format of a file by the end of its name; `.gz` and `.zst` do not count.
+    pub fn by_name(path: &Path) -> Option<Self> {
+        let name = path.file_name()?.to_str()?.to_lowercase();
+        let name = name
+            .strip_suffix(".gz")
+            .or_else(|| name.strip_suffix(".zst"))
+            .unwrap_or(&name);
+        let ends = |extension: &&str| {
+            name.strip_suffix(*extension)
+                .is_some_and(|stem| stem.ends_with('.'))
+        };
+        if name.ends_with(".pubtator.txt") {
+            return Some(Self::PubTator);
+        }
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|format| format.extensions().iter().any(ends))
+    }
+}
+
+/// How documents are read. What a format has no use for, it ignores.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ReadOptions {
+    /// The format; without it, the end of the file's name tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format: Option<DocumentFormat>,
+    /// The encoding; without it, it is detected.
+    #[schemars(with = "String")]
+    pub encoding: Encoding,
+    /// Of plain text: what is one document.
+    pub layout: Layout,
+    /// Of columns: their names, from the left.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<String>,
+    /// Of columns: those that hold labels, by name or number; `-1` is the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub labels: Option<Vec<String>>,
+    /// Of columns: what is one document.
+    pub documents: DocumentBorders,
+    /// Of gene mentions: the file with the genes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub genes: Option<PathBuf>,
+    /// Of gene mentions: the file with alternatives.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alternatives: Option<PathBuf>,
+    /// Of gene mentions: which forms count.
+    pub mentions: Mentions,
+}
+
+impl ReadOptions {
+    /// Opens a source in the format that the options, or its name, tell.
+    pub fn open(&self, source: &Source) -> Result<Box<dyn DocumentReader>, ReadError> {
+        let by_name = || match source {
+            Source::File(path) => DocumentFormat::by_name(path),
+            _ => Some(DocumentFormat::Text),
+        };
+        let Some(format) = self.format.or_else(by_name) else {
+            let names: Vec<&str> = DocumentFormat::ALL.iter().map(|format| format.name()).collect();
+            let problem = format!(
+                "the name does not tell the format; say which it is: {}",
+                names.join(", ")
+            );
+            return Err(ReadError::new(&source.name(), ErrorKind::Option(problem)));
+        };
+        Ok(match format {
+            DocumentFormat::Text => {
+                let options = TextOptions {
+                    encoding: self.encoding,
+                    layout: self.layout,
+                };
+                Box::new(TextReader::new(source, options)?)
+            }
+            DocumentFormat::Medline => Box::new(medline::MedlineReader::new(source, self.encoding)?),
+            DocumentFormat::Pubmed => Box::new(pubmed::PubmedReader::new(source, self.encoding)?),
+            DocumentFormat::Jats => Box::new(jats::JatsReader::new(source, self.encoding)?),
+            DocumentFormat::Html => Box::new(html::HtmlReader::new(source, self.encoding)?),
+            DocumentFormat::Pdf => open_pdf(source)?,
+            DocumentFormat::InlineXml => {
+                let options = inline_xml::InlineXmlOptions {
+                    encoding: self.encoding,
+                    ..Default::default()
+                };
+                Box::new(inline_xml::InlineXmlReader::new(source, options)?)
+            }
+            DocumentFormat::Columns => Box::new(ColumnReader::new(source, self.column_options())?),
+            DocumentFormat::Conllu => Box::new(ConlluReader::new(source)?),
+            DocumentFormat::PubTator => Box::new(PubTatorReader::new(source)?),
+            DocumentFormat::GeneMention => {
+                let file = |path: &Option<PathBuf>| path.clone().map(Source::File);
+                let (genes, alternatives) = (file(&self.genes), file(&self.alternatives));
+                Box::new(GeneMentionReader::new(
+                    source,
+                    genes.as_ref(),
+                    alternatives.as_ref(),
+                    self.mentions,
+                )?)
+            }
+        })
+    }
+
+    fn column_options(&self) -> ColumnOptions {
+        // Parsing a column cannot fail.
+        let column = |name: &String| name.parse().unwrap_or(Column::Named(name.clone()));
+        ColumnOptions {
+            names: self.columns.clone(),
+            labels: self
+                .labels
+                .as_ref()
+                .map(|labels| labels.iter().map(column).collect()),
+            documents: self.documents,
+            ..ColumnOptions::default()
+        }
+    }
+}
+
+#[cfg(feature = "pdf")]
+fn open_pdf(source: &Source) -> Result<Box<dyn DocumentReader>, ReadError> {
+    Ok(Box::new(super::pdf::PdfReader::new(source)?))
+}
+
+#[cfg(not(feature = "pdf"))]
+fn open_pdf(source: &Source) -> Result<Box<dyn DocumentReader>, ReadError> {
+    let problem = "this program was built without PDF".to_owned();
+    Err(ReadError::new(&source.name(), ErrorKind::Option(problem)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_the_format() {
+        for (name, expected) in [
+            ("a.txt", Some(DocumentFormat::Text)),
+            ("a.tsv.gz", Some(DocumentFormat::Columns)),
+            ("x/A.PDF", Some(DocumentFormat::Pdf)),
+            ("tm.PubTator.txt.gz", Some(DocumentFormat::PubTator)),
+            ("en-ud.conllu.zst", Some(DocumentFormat::Conllu)),
+            ("in", None),
+            ("a.xyz", None),
+        ] {
+            assert_eq!(DocumentFormat::by_name(Path::new(name)), expected, "{name}");
+        }
+        for &format in DocumentFormat::ALL {
+            assert_eq!(format.name().parse(), Ok(format));
+        }
+        assert!("pd".parse::<DocumentFormat>().unwrap_err().contains("pdf"));
+    }
+
+    #[test]
+    fn a_name_that_tells_nothing_is_an_error_that_helps() {
+        let source = Source::File("data.xyz".into());
+        let error = ReadOptions::default().open(&source).err().unwrap().to_string();
+        assert!(error.contains("data.xyz") && error.contains("conllu"), "{error}");
+    }
+
+    #[test]
+    fn options_reach_the_reader() {
+        let source = Source::text("a", "EU NNP B-ORG\n\nGermany NNP B-LOC\n");
+        let options = ReadOptions {
+            format: Some(DocumentFormat::Columns),
+            columns: ["word", "pos", "ner"].map(str::to_owned).to_vec(),
+            labels: Some(vec!["ner".to_owned()]),
+            documents: DocumentBorders::File,
+            ..ReadOptions::default()
+        };
+        let mut reader = options.open(&source).unwrap();
+        let document = reader.next(&mut super::super::Notices::new()).unwrap().unwrap();
+        assert_eq!(document.annotations.len(), 2);
+        assert_eq!(document.given.unwrap().columns, ["pos"]);
+    }
+}
