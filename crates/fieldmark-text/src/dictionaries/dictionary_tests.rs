@@ -153,7 +153,7 @@ fn lives_in_a_file() {
     let json = serde_json::to_string(&names).unwrap();
     assert_eq!(
         json,
-        r##"{"options":{"ignore-case":true,"dashes":"ignore","spaces":"ignore"},"lines":"IL-2\ta\n#4\n"}"##
+        r##"{"options":{"ignore_case":true,"dashes":"ignore","spaces":"ignore"},"lines":"IL-2\ta\n#4\n"}"##
     );
     let again: Dictionary = serde_json::from_str(&json).unwrap();
     assert_eq!(again, names);

@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 /// Which differences between a name in a dictionary and a text do not count.
 ///
 /// ```toml
-/// dictionary = { ignore-case = true, dashes = "ignore", spaces = "ignore" }
+/// dictionary = { ignore_case = true, dashes = "ignore", spaces = "ignore" }
 /// ```
 ///
 /// ignores letter case, and finds `IL-2`, `IL 2` and `IL2` alike.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct DictionaryOptions {
     /// Whether capital and small letters are the same, in the sense of Unicode case folding (`ß` is `ss`).
     pub ignore_case: bool,

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 /// assert_ne!(form.of("1,2-dinitrophenol"), form.of("2,1-dinitrophenol"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct CanonicalForm {
     /// What is done first: entities, Greek letters, British spelling. Case and dashes are always folded.
     pub normalize: Normalizer,
@@ -178,9 +178,9 @@ mod tests {
         let with = |toml: &str| toml::from_str::<CanonicalForm>(toml).unwrap();
         let name = "Phospho-lipids β";
         assert_eq!(with("").of(name), "fosfolipidβ");
-        assert_eq!(with("ph-is-f = false").of(name), "phospholipidβ");
+        assert_eq!(with("ph_is_f = false").of(name), "phospholipidβ");
         assert_eq!(with("stem = false").of(name), "fosfolipidsβ");
-        assert_eq!(with("ignore-hyphens = false").of(name), "fosfo-lipidβ");
+        assert_eq!(with("ignore_hyphens = false").of(name), "fosfo-lipidβ");
         assert_eq!(
             with("normalize = [{ greek = 'name' }]").of(name),
             "fosfolipidbeta"

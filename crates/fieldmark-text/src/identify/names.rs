@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// What a [`NameMapper`] is made of.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct NameMapperOptions {
     /// The types of annotations that are mapped; all, if there is none.
     pub types: Vec<String>,

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 /// What an [`RsNumbers`] is made of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct RsNumbersOptions {
     /// The type of the annotations.
     #[serde(rename = "type")]

@@ -11,7 +11,7 @@ use std::ops::Range;
 /// Cuts white space and marks off both edges. Annotations of nothing else are dropped; those with gaps stay as
 /// they are.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct Trim {
     /// The types of annotations that are trimmed; all, if there is none.
     pub types: Vec<String>,
@@ -42,7 +42,7 @@ fn trimmed(text: &str, range: Range<usize>, is_cut: impl Fn(char) -> bool) -> Ra
 /// Its score is the lowest of theirs, and it has all their identifiers and attributes; id and double attributes
 /// are those of the first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct Merge {
     /// The types of annotations that are merged; all, if there is none.
     pub types: Vec<String>,

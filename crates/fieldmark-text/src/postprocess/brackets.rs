@@ -24,7 +24,7 @@ use std::ops::Range;
 /// only if its partner is at the other edge, or white space before it at the end. Annotations of which nothing is
 /// left are dropped; those with gaps stay as they are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct Brackets {
     /// The types of annotations that are repaired; all, if there is none.
     pub types: Vec<String>,

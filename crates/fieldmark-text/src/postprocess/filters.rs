@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// A wrong border costs twice in precision and recall together, a missing annotation once: what a model is not
 /// sure of is often better dropped.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct Confidence {
     /// The threshold, from 0 to 1.
     pub threshold: f64,
@@ -34,7 +34,7 @@ impl Confidence {
 
 /// What a [`StopList`] is made of.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct StopListOptions {
     /// The types of annotations that are dropped; all, if there is none.
     pub types: Vec<String>,
@@ -52,7 +52,7 @@ pub struct StopListOptions {
 /// kind = "stop-list"
 /// names = ["insulin", "albumin"]
 /// files = ["common-words.txt"]
-/// compare = { ignore-case = true }
+/// compare = { ignore_case = true }
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "StopListOptions", into = "StopListOptions")]
@@ -116,7 +116,7 @@ impl From<StopList> for StopListOptions {
 ///
 /// An expression is searched anywhere in the text of an annotation; `^` and `$` make it one of the whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct Filter {
     /// The types of annotations that are dropped; all, if there is none.
     pub types: Vec<String>,
@@ -199,7 +199,7 @@ mod tests {
             ["Insulin", "12", "β", "BRCA1"]
         );
         assert_eq!(
-            with("names = ['insulin']\ncompare = { ignore-case = true }"),
+            with("names = ['insulin']\ncompare = { ignore_case = true }"),
             ["12", "β", "BRCA1"]
         );
         assert_eq!(
@@ -227,13 +227,13 @@ mod tests {
         };
         assert_eq!(with("matching = '^[0-9]+$'"), ["Insulin", "β", "BRCA1"]);
         assert_eq!(with("matching = '[0-9]'"), ["Insulin", "β"]);
-        assert_eq!(with("not-matching = '[0-9]'"), ["12", "BRCA1"]);
+        assert_eq!(with("not_matching = '[0-9]'"), ["12", "BRCA1"]);
         assert_eq!(
-            with("not-matching = '[0-9]'\ntypes = ['SIGN']"),
+            with("not_matching = '[0-9]'\ntypes = ['SIGN']"),
             ["Insulin", "12", "BRCA1"]
         );
-        assert_eq!(with("min-length = 2"), ["Insulin", "12", "BRCA1"]);
-        assert_eq!(with("max-length = 5"), ["12", "β", "BRCA1"]);
+        assert_eq!(with("min_length = 2"), ["Insulin", "12", "BRCA1"]);
+        assert_eq!(with("max_length = 5"), ["12", "β", "BRCA1"]);
         assert!(toml::from_str::<Filter>("matching = '('").is_err());
         assert!(toml::from_str::<Filter>("length = 2").is_err());
     }

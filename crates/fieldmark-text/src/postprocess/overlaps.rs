@@ -9,7 +9,7 @@ use std::collections::HashMap;
 /// Drops annotations until none overlap: they are taken in the order of preference, and those that overlap one
 /// that has been taken are dropped. Gaps belong to an annotation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct Overlaps {
     /// Which one is taken first.
     pub prefer: Prefer,
@@ -93,7 +93,7 @@ mod tests {
         assert_eq!(left("", &all), [0..4, 8..10, 10..12]);
         assert_eq!(left("prefer = 'longest'", &all), [3..9, 10..12]);
         assert_eq!(left("prefer = 'first'", &all), [0..4, 8..10, 10..12]);
-        assert_eq!(left("between-types = true", &all), [3..9, 8..10, 10..12]);
+        assert_eq!(left("between_types = true", &all), [3..9, 8..10, 10..12]);
         assert!(toml::from_str::<Overlaps>("prefer = 'best'").is_err());
     }
 

@@ -17,7 +17,7 @@ use std::ops::Range;
 /// strings come first. It has type, score and identifiers of the nearest annotation with its string. What was
 /// added is not repeated again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct Repeat {
     /// The types of annotations that are repeated; all, if there is none.
     pub types: Vec<String>,
@@ -247,8 +247,8 @@ mod tests {
         assert_eq!(with("within = { characters = 2 }"), [0]);
         assert_eq!(with("within = { characters = 3 }"), [0, 6]);
         assert_eq!(with("within = { characters = 11 }"), [0, 6, 14]);
-        assert_eq!(with("min-length = 4"), [0]);
-        assert_eq!(with("min-score = 0.6"), [0]);
+        assert_eq!(with("min_length = 4"), [0]);
+        assert_eq!(with("min_score = 0.6"), [0]);
         assert_eq!(with("types = ['B']"), [0]);
     }
 

@@ -17,7 +17,7 @@ fn steps() -> Vec<Step> {
         [[postprocess]]
         kind = "repeat"
         within = { tokens = 9 }
-        min-length = 1
+        min_length = 1
         [[postprocess]]
         kind = "merge"
         separators = [" ", "-"]
@@ -31,7 +31,7 @@ fn steps() -> Vec<Step> {
         [[postprocess]]
         kind = "stop-list"
         names = ["a"]
-        compare = { ignore-case = true }
+        compare = { ignore_case = true }
         [[postprocess]]
         kind = "filter"
         matching = "^b+$"

@@ -23,6 +23,8 @@ pub use sections::{DataConfig, LabelConfig, SchemeName, TextConfig};
 pub use training::{AlgorithmName, TrainingConfig};
 
 use fieldmark_text::features::FeatureConfig;
+use fieldmark_text::identify::Identifier;
+use fieldmark_text::postprocess::Postprocessor;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -52,6 +54,22 @@ pub struct Config {
     pub model: ModelConfig,
     /// How it is trained.
     pub training: TrainingConfig,
+    /// What happens to the annotations that the model finds.
+    #[serde(skip_serializing_if = "is_empty")]
+    #[schemars(with = "Vec<serde_json::Value>")]
+    pub postprocess: Postprocessor,
+    /// How annotations get identifiers.
+    #[serde(skip_serializing_if = "has_no_mapper")]
+    #[schemars(with = "Vec<serde_json::Value>")]
+    pub identify: Identifier,
+}
+
+fn is_empty(postprocess: &Postprocessor) -> bool {
+    postprocess.steps().is_empty()
+}
+
+fn has_no_mapper(identify: &Identifier) -> bool {
+    identify.mappers().is_empty()
 }
 
 impl Config {

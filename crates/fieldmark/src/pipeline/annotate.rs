@@ -43,7 +43,7 @@ impl<'p> Annotator<'p> {
     ///
     /// A pipeline that labels every token instead adds its labels as a column of the document's tokens.
     pub fn annotate(&mut self, document: &mut Document) -> Result<(), Error> {
-        let sentences = self.cut(document)?;
+        let mut sentences = self.cut(document)?;
         let data = self.describe(&document.text, &sentences)?;
         match &self.pipeline.config.labels.column {
             Some(column) => {
@@ -53,7 +53,11 @@ impl<'p> Annotator<'p> {
             }
             None => {
                 let found = self.spans(&data, &sentences)?;
+                let tokens = std::mem::take(&mut sentences.tokens);
                 document.annotations = found;
+                document.relations.clear();
+                self.pipeline.config.postprocess.apply(document, &tokens);
+                self.pipeline.config.identify.apply(document);
             }
         }
         Ok(())

@@ -1,6 +1,7 @@
 //! [`Pipeline`]: everything between raw text and annotations, in one file.
 
 mod annotate;
+mod card;
 mod gold;
 mod lists;
 mod sequences;
@@ -8,6 +9,7 @@ mod stack;
 mod train;
 
 pub use annotate::Annotator;
+pub use card::{Counts as DataCounts, ModelCard};
 pub use train::{RunSummary, TrainedPipeline, train_pipeline};
 
 use crate::Error;
@@ -32,10 +34,15 @@ pub struct Pipeline {
     cutter: Cutter,
     resources: Resources,
     stack: Stack,
+    /// What it is, and what it was trained on.
+    pub card: ModelCard,
 }
 
 /// The section that holds the config.
 const CONFIG: &str = "config";
+
+/// The section that holds the model card.
+const CARD: &str = "card";
 
 /// The section that names the files that the config names, whose contents have sections of their own.
 const RESOURCES: &str = "resources";
@@ -46,7 +53,7 @@ fn resource(index: usize) -> String {
 
 impl Pipeline {
     /// A pipeline from its parts.
-    fn new(config: Config, chain: ChainModel, resources: Resources) -> Result<Self, Error> {
+    fn new(config: Config, chain: ChainModel, resources: Resources, card: ModelCard) -> Result<Self, Error> {
         Ok(Self {
             extractor: extractor(&config, &resources)?,
             cutter: Cutter::new(&config.text),
@@ -54,6 +61,7 @@ impl Pipeline {
             config,
             chain,
             resources,
+            card,
         })
     }
 
@@ -82,7 +90,9 @@ impl Pipeline {
         for (index, name) in names.lines().enumerate() {
             resources.insert(name, container.section(&resource(index))?.to_vec());
         }
-        Self::new(config, ChainModel::read(&container)?, resources)
+        let card = serde_json::from_str(container.str(CARD)?)
+            .map_err(|error| container.wrong_section(CARD, error.to_string(), "a model card"))?;
+        Self::new(config, ChainModel::read(&container)?, resources, card)
     }
 
     /// The pipeline as a container.
@@ -98,6 +108,8 @@ impl Pipeline {
     fn writer(&self) -> ContainerWriter<'_> {
         let mut writer = ContainerWriter::new();
         writer.add_str(CONFIG, self.config.to_toml());
+        // Its fields are numbers and text.
+        writer.add_str(CARD, serde_json::to_string(&self.card).unwrap_or_default());
         let names: Vec<&str> = self.resources.iter().map(|(name, _)| name).collect();
         writer.add_str(RESOURCES, names.join("\n"));
         for (index, (_, content)) in self.resources.iter().enumerate() {

@@ -1,5 +1,6 @@
 //! From documents to a pipeline.
 
+use super::card::{Counts, ModelCard};
 use super::sequences::{Cutter, Sentences, describe};
 use super::stack::{Labellers, Stack};
 use super::{Pipeline, extractor, gold, lists};
@@ -56,6 +57,10 @@ pub fn train_pipeline(
         algorithm: config.training.algorithm(&[])?,
         ..TrainOptions::default()
     };
+    let mut config = config.clone();
+    config.postprocess.load(folder)?;
+    config.identify.load(folder)?;
+    let config = &config;
     let mut notices = Notices::new();
     let mut resources = Resources::read(&config.features, folder)?;
     let stack = Stack::new(config, &resources)?;
@@ -98,6 +103,7 @@ pub fn train_pipeline(
             "the training documents have no labelled tokens".into(),
         ));
     }
+    let counts = Counts::of(config, &train, &data);
     let Trained {
         model,
         features,
@@ -106,8 +112,9 @@ pub fn train_pipeline(
         stop,
         ..
     } = training::train(data, dev.as_ref(), None, &options, observer)?;
+    let card = ModelCard::new(config, counts, features, &iterations, best, stop);
     Ok(TrainedPipeline {
-        pipeline: Pipeline::new(config.clone(), model, resources)?,
+        pipeline: Pipeline::new(config.clone(), model, resources, card)?,
         run: RunSummary {
             features,
             sequences,
