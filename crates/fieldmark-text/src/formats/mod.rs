@@ -13,6 +13,7 @@ mod gene_mention;
 pub mod html;
 pub mod inline_xml;
 pub mod jats;
+mod jsonl;
 mod layers;
 mod lines;
 mod losses;
@@ -35,6 +36,7 @@ pub use conll::{
 pub use conllu::{COLUMNS as CONLLU_COLUMNS, ConlluReader, ConlluWriter, ConlluWriterOptions};
 pub use format::{DocumentFormat, ReadOptions};
 pub use gene_mention::{ALTGENE, GENE, GeneMentionReader, GeneMentionWriter, Mentions, mention_places};
+pub use jsonl::{Flavour, JsonlOptions, JsonlReader, JsonlWriter, JsonlWriterOptions};
 pub use layers::Misfit;
 pub use notice::{Notice, NoticeKind, Notices};
 pub use pubtator::{PubTatorReader, PubTatorWriter};
