@@ -60,6 +60,11 @@ impl<'a> Offsets<'a> {
         }
     }
 
+    /// The text.
+    pub fn text(&self) -> &'a str {
+        self.text
+    }
+
     /// How places are counted.
     pub fn unit(&self) -> Unit {
         self.unit

@@ -4,6 +4,8 @@
 //! keep as [`Notice`]s, one for each span, so that nothing is lost silently. What cannot be read at all is a
 //! [`ReadError`] with file, line and column.
 
+mod bioc;
+mod brat;
 mod conll;
 mod conllu;
 pub mod encoding;
@@ -23,12 +25,15 @@ mod notice;
 pub mod pdf;
 pub mod pubmed;
 mod pubtator;
+mod table;
 #[cfg(test)]
 mod testing;
 pub mod text;
 mod title_abstract;
 mod xml;
 
+pub use bioc::{BiocReader, BiocWriter};
+pub use brat::{BratDirectory, BratReader, BratWriter};
 pub use conll::{
     CellSeparator, Column, ColumnOptions, ColumnReader, ColumnWriter, ColumnWriterOptions, DocumentBorders,
     DocumentMark,
@@ -40,6 +45,7 @@ pub use jsonl::{Flavour, JsonlOptions, JsonlReader, JsonlWriter, JsonlWriterOpti
 pub use layers::Misfit;
 pub use notice::{Notice, NoticeKind, Notices};
 pub use pubtator::{PubTatorReader, PubTatorWriter};
+pub use table::{TableOptions, TableReader, TableWriter, TableWriterOptions};
 
 use crate::document::Document;
 use crate::error::ReadError;

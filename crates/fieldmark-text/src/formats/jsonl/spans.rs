@@ -9,6 +9,7 @@ use crate::formats::losses::name;
 use crate::formats::{NoticeKind, Notices};
 use crate::offsets::{Offsets, Unit};
 use serde_json::{Map, Value, json};
+use std::collections::HashMap;
 
 const SPAN: &str = "a span: `[start, end, \"TYPE\"]` or an object with start, end and label";
 
@@ -268,14 +269,23 @@ fn prodigy(
         "tokens".to_owned(),
         ranges.iter().enumerate().map(token).collect(),
     );
+    let starts: HashMap<usize, usize> = ranges
+        .iter()
+        .enumerate()
+        .map(|(at, range)| (range.0, at))
+        .collect();
+    let ends: HashMap<usize, usize> = ranges
+        .iter()
+        .enumerate()
+        .map(|(at, range)| (range.1, at))
+        .collect();
     let mut list = Vec::new();
     for (start, end, annotation) in spans {
         let mut span = Map::new();
         for (key, value) in &annotation.attributes {
             span.insert(key.clone(), Value::from(value.as_str()));
         }
-        let first = ranges.iter().position(|range| range.0 == *start);
-        let last = ranges.iter().position(|range| range.1 == *end);
+        let (first, last) = (starts.get(start).copied(), ends.get(end).copied());
         match (first, last) {
             (Some(first), Some(last)) => {
                 span.insert("token_start".to_owned(), Value::from(first));
