@@ -247,10 +247,12 @@ impl<'a> Builder<'a> {
             said.is_none_or(|said| same_text(said, &covered(all.text(), fragments)))
         };
         // By the part, in each unit; then by the whole text, for a span that goes beyond its part.
-        let local = units
-            .iter()
-            .filter_map(|offsets| fragments(&places, part.offset, part.bytes.start, offsets));
-        let candidates: Vec<Vec<Range<usize>>> = local.chain(fragments(&places, 0, 0, all)).collect();
+        let local = units.iter().map(|offsets| {
+            let found = fragments(&places, part.offset, part.bytes.start, offsets)?;
+            Some((offsets.unit() == Unit::Characters, found))
+        });
+        let whole = fragments(&places, 0, 0, all).map(|found| (true, found));
+        let candidates: Vec<(bool, Vec<Range<usize>>)> = local.chain([whole]).flatten().collect();
         let mut tell = |kind, what: String| {
             let message = format!("`{}` {} {what}", annotation.kind, annotation.id);
             self.notices
@@ -263,9 +265,9 @@ impl<'a> Builder<'a> {
             );
             return Ok(());
         };
-        let found = candidates
+        let (by_characters, found) = candidates
             .iter()
-            .find(|fragments| fits(fragments))
+            .find(|(_, fragments)| fits(fragments))
             .unwrap_or(first);
         if found.is_empty() || found.iter().any(Range::is_empty) {
             tell(
@@ -280,10 +282,10 @@ impl<'a> Builder<'a> {
                 NoticeKind::OtherText,
                 format!("covers `{words}`, the file says `{}`", said.unwrap_or_default()),
             );
-        } else if found != first {
+        } else if !by_characters {
             tell(
                 NoticeKind::OtherText,
-                "was found where its text is: its offset does not count characters of its passage".to_owned(),
+                "was found where its text is: its offset does not count characters".to_owned(),
             );
         }
         annotation.fragments = found.clone();

@@ -72,7 +72,7 @@ fn places_are_checked_against_the_text() {
     // Bytes.
     let (documents, notices) = read(&one("5", "2", "ab"));
     assert_eq!(documents[0].annotations[0].fragments, [5..7]);
-    assert_eq!(kinds(&notices), []);
+    assert_eq!(kinds(&notices), [NoticeKind::OtherText]);
     let (documents, notices) = read(&one("2", "2", "γ"));
     assert_eq!(documents[0].annotations[0].fragments, [2..4]);
     assert_eq!(kinds(&notices), [NoticeKind::OtherText]);
