@@ -3,8 +3,9 @@
 use super::encoding::Encoding;
 use super::text::{Layout, TextOptions, TextReader};
 use super::{
-    Column, ColumnOptions, ColumnReader, ConlluReader, DocumentBorders, DocumentReader, GeneMentionReader,
-    Mentions, PubTatorReader, html, inline_xml, jats, medline, pubmed,
+    BiocReader, BratReader, Column, ColumnOptions, ColumnReader, ConlluReader, DocumentBorders,
+    DocumentReader, Flavour, GeneMentionReader, JsonlOptions, JsonlReader, Mentions, PubTatorReader,
+    TableOptions, TableReader, html, inline_xml, jats, medline, pubmed,
 };
 use crate::error::{ErrorKind, ReadError};
 use crate::source::Source;
@@ -58,6 +59,22 @@ formats! {
     Columns "columns" ["conll" "iob" "iob2" "bio" "tsv"];
     /// Universal dependencies.
     Conllu "conllu" ["conllu"];
+    /// JSON lines of fieldmark: everything about a document.
+    Jsonl "jsonl" ["jsonl" "ndjson"];
+    /// JSON lines of doccano.
+    Doccano "doccano" [];
+    /// JSON lines of spaCy.
+    Spacy "spacy" [];
+    /// JSON lines of Prodigy.
+    Prodigy "prodigy" [];
+    /// JSON lines of Hugging Face, with `tokens` and `ner_tags`.
+    HuggingFace "huggingface" [];
+    /// Stand-off annotations of brat: a directory, or a pair of files.
+    Brat "brat" ["ann"];
+    /// BioC XML.
+    Bioc "bioc" ["bioc"];
+    /// A table with a column of texts.
+    Csv "csv" ["csv"];
     /// PubTator.
     PubTator "pubtator" ["pubtator"];
     /// Files of the BioCreative gene mention task.
@@ -124,6 +141,15 @@ pub struct ReadOptions {
     pub labels: Option<Vec<String>>,
     /// Of columns: what is one document.
     pub documents: DocumentBorders,
+    /// Of tables: the column with the text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text_column: Option<String>,
+    /// Of tables: the column with the id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id_column: Option<String>,
+    /// Of JSON lines: names of the labels that numbers stand for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub label_names: Vec<String>,
     /// Of gene mentions: the file with the genes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub genes: Option<PathBuf>,
@@ -171,6 +197,31 @@ impl ReadOptions {
             }
             DocumentFormat::Columns => Box::new(ColumnReader::new(source, self.column_options())?),
             DocumentFormat::Conllu => Box::new(ConlluReader::new(source)?),
+            // JSON lines tell their flavour themselves.
+            DocumentFormat::Jsonl => self.jsonl(source, None)?,
+            DocumentFormat::Doccano => self.jsonl(source, Some(Flavour::Doccano))?,
+            DocumentFormat::Spacy => self.jsonl(source, Some(Flavour::Spacy))?,
+            DocumentFormat::Prodigy => self.jsonl(source, Some(Flavour::Prodigy))?,
+            DocumentFormat::HuggingFace => self.jsonl(source, Some(Flavour::HuggingFace))?,
+            DocumentFormat::Brat => match source {
+                Source::File(path) => Box::new(BratReader::open(path)?),
+                _ => {
+                    let problem = "brat keeps texts and annotations in files of their own: give a directory";
+                    return Err(ReadError::new(
+                        &source.name(),
+                        ErrorKind::Option(problem.to_owned()),
+                    ));
+                }
+            },
+            DocumentFormat::Bioc => Box::new(BiocReader::new(source)?),
+            DocumentFormat::Csv => {
+                let options = TableOptions {
+                    text: self.text_column.as_ref().map(column),
+                    id: self.id_column.as_ref().map(column),
+                    ..TableOptions::default()
+                };
+                Box::new(TableReader::new(source, options)?)
+            }
             DocumentFormat::PubTator => Box::new(PubTatorReader::new(source)?),
             DocumentFormat::GeneMention => {
                 let file = |path: &Option<PathBuf>| path.clone().map(Source::File);
@@ -185,9 +236,15 @@ impl ReadOptions {
         })
     }
 
+    fn jsonl(&self, source: &Source, flavour: Option<Flavour>) -> Result<Box<dyn DocumentReader>, ReadError> {
+        let options = JsonlOptions {
+            flavour,
+            label_names: self.label_names.clone(),
+        };
+        Ok(Box::new(JsonlReader::new(source, options)?))
+    }
+
     fn column_options(&self) -> ColumnOptions {
-        // Parsing a column cannot fail.
-        let column = |name: &String| name.parse().unwrap_or(Column::Named(name.clone()));
         ColumnOptions {
             names: self.columns.clone(),
             labels: self
@@ -198,6 +255,12 @@ impl ReadOptions {
             ..ColumnOptions::default()
         }
     }
+}
+
+/// A column by name or number.
+fn column(name: &String) -> Column {
+    // Parsing a column cannot fail.
+    name.parse().unwrap_or(Column::Named(name.clone()))
 }
 
 #[cfg(feature = "pdf")]

@@ -8,6 +8,7 @@ mod bioc;
 mod brat;
 mod conll;
 mod conllu;
+mod create;
 pub mod encoding;
 mod flow;
 mod format;
@@ -39,6 +40,7 @@ pub use conll::{
     DocumentMark,
 };
 pub use conllu::{COLUMNS as CONLLU_COLUMNS, ConlluReader, ConlluWriter, ConlluWriterOptions};
+pub use create::{Target, WriteOptions};
 pub use format::{DocumentFormat, ReadOptions};
 pub use gene_mention::{ALTGENE, GENE, GeneMentionReader, GeneMentionWriter, Mentions, mention_places};
 pub use jsonl::{Flavour, JsonlOptions, JsonlReader, JsonlWriter, JsonlWriterOptions};

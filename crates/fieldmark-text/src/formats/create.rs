@@ -1,0 +1,207 @@
+//! [`WriteOptions`]: a writer of any format.
+
+use super::text::{Layout, TextWriter};
+use super::{
+    BiocWriter, BratDirectory, CellSeparator, ColumnWriter, ColumnWriterOptions, ConlluWriter,
+    ConlluWriterOptions, DocumentFormat, DocumentWriter, Flavour, GeneMentionWriter, JsonlWriter,
+    JsonlWriterOptions, Misfit, PubTatorWriter, TableWriter, TableWriterOptions, html, inline_xml, jats,
+    medline, pubmed,
+};
+use crate::sentences::SentenceSplitter;
+use crate::source::Source;
+use crate::tokenize::Tokenizer;
+use fieldmark_core::Scheme;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// How documents are written. What a format has no use for, it ignores.
+#[derive(Clone, Debug)]
+pub struct WriteOptions {
+    /// How spans become labels, in columns.
+    pub scheme: Scheme,
+    /// Names of label columns: as many spans as there are names can lie on one token.
+    pub labels: Vec<String>,
+    /// What to do with spans that begin or end inside a token.
+    pub misfit: Misfit,
+    /// Sentences of documents that come without tokens.
+    pub sentences: SentenceSplitter,
+    /// Tokens of documents that come without tokens.
+    pub tokenizer: Tokenizer,
+    /// The title of an HTML page.
+    pub title: String,
+}
+
+impl Default for WriteOptions {
+    fn default() -> Self {
+        let columns = ColumnWriterOptions::default();
+        Self {
+            scheme: columns.scheme,
+            labels: columns.labels,
+            misfit: columns.misfit,
+            sentences: columns.sentences,
+            tokenizer: columns.tokenizer,
+            title: "Annotations".to_owned(),
+        }
+    }
+}
+
+/// Where documents are written to.
+#[derive(Debug)]
+pub enum Target<'a, W> {
+    /// A stream.
+    Stream(W),
+    /// A file, or for brat a directory.
+    Path(&'a Path),
+}
+
+impl WriteOptions {
+    /// A writer of a format. `source` is what the documents were read from: a PDF file can only be copied.
+    pub fn create<'a, W: Write + 'a>(
+        &self,
+        format: DocumentFormat,
+        target: Target<'_, W>,
+        source: Option<&Source>,
+    ) -> io::Result<Box<dyn DocumentWriter + 'a>> {
+        let refuse = |problem: &str| Err(io::Error::new(io::ErrorKind::InvalidInput, problem.to_owned()));
+        match (format, &target) {
+            (DocumentFormat::Brat, Target::Path(directory)) => {
+                return Ok(Box::new(BratDirectory::new(directory)?));
+            }
+            (DocumentFormat::GeneMention, Target::Path(path)) => {
+                let file = |end: &str| -> io::Result<BufWriter<File>> {
+                    let mut name = path.as_os_str().to_owned();
+                    name.push(end);
+                    Ok(BufWriter::new(File::create(PathBuf::from(name))?))
+                };
+                return Ok(Box::new(GeneMentionWriter::new(
+                    file("")?,
+                    file(".GENE.eval")?,
+                    file(".ALTGENE.eval")?,
+                )));
+            }
+            (DocumentFormat::Brat | DocumentFormat::GeneMention, Target::Stream(_)) => {
+                return refuse("this format has more than one file: give the name of an output");
+            }
+            _ => {}
+        }
+        let out: Box<dyn Write + 'a> = match target {
+            Target::Stream(out) => Box::new(out),
+            Target::Path(path) => Box::new(BufWriter::new(File::create(path)?)),
+        };
+        Ok(match format {
+            DocumentFormat::Text => Box::new(TextWriter::new(out, Layout::Whole)),
+            DocumentFormat::Medline => Box::new(medline::MedlineWriter::new(out)),
+            DocumentFormat::Pubmed => Box::new(pubmed::PubmedWriter::new(out)),
+            DocumentFormat::Jats => Box::new(jats::JatsWriter::new(out)),
+            DocumentFormat::Html => Box::new(html::HtmlWriter::new(out, self.title.clone())),
+            DocumentFormat::Pdf => match source {
+                Some(source) => pdf(out, source)?,
+                None => return refuse("a PDF file can only be written as a copy of the one that was read"),
+            },
+            DocumentFormat::InlineXml => Box::new(inline_xml::InlineXmlWriter::new(
+                out,
+                inline_xml::InlineXmlOptions::default(),
+            )),
+            DocumentFormat::Columns => Box::new(ColumnWriter::new(
+                out,
+                ColumnWriterOptions {
+                    separator: CellSeparator::Tab,
+                    labels: self.labels.clone(),
+                    scheme: self.scheme,
+                    misfit: self.misfit,
+                    sentences: self.sentences.clone(),
+                    tokenizer: self.tokenizer.clone(),
+                    ..ColumnWriterOptions::default()
+                },
+            )),
+            DocumentFormat::Conllu => Box::new(ConlluWriter::new(
+                out,
+                ConlluWriterOptions {
+                    sentences: self.sentences.clone(),
+                    tokenizer: self.tokenizer.clone(),
+                    ..ConlluWriterOptions::default()
+                },
+            )),
+            DocumentFormat::Jsonl => self.jsonl(out, Flavour::Fieldmark),
+            DocumentFormat::Doccano => self.jsonl(out, Flavour::Doccano),
+            DocumentFormat::Spacy => self.jsonl(out, Flavour::Spacy),
+            DocumentFormat::Prodigy => self.jsonl(out, Flavour::Prodigy),
+            DocumentFormat::HuggingFace => self.jsonl(out, Flavour::HuggingFace),
+            DocumentFormat::Bioc => Box::new(BiocWriter::new(out)),
+            DocumentFormat::Csv => Box::new(TableWriter::new(out, TableWriterOptions::default())),
+            DocumentFormat::PubTator => Box::new(PubTatorWriter::new(out)),
+            DocumentFormat::Brat | DocumentFormat::GeneMention => {
+                return refuse("this format has more than one file");
+            }
+        })
+    }
+
+    fn jsonl<'a, W: Write + 'a>(&self, out: W, flavour: Flavour) -> Box<dyn DocumentWriter + 'a> {
+        let options = JsonlWriterOptions {
+            flavour,
+            misfit: self.misfit,
+            sentences: self.sentences.clone(),
+            tokenizer: self.tokenizer.clone(),
+        };
+        Box::new(JsonlWriter::new(out, options))
+    }
+}
+
+#[cfg(feature = "pdf")]
+fn pdf<'a>(out: impl Write + 'a, source: &Source) -> io::Result<Box<dyn DocumentWriter + 'a>> {
+    let writer = super::pdf::PdfWriter::over(out, source);
+    Ok(Box::new(writer.map_err(|error| {
+        io::Error::new(io::ErrorKind::InvalidInput, error.to_string())
+    })?))
+}
+
+#[cfg(not(feature = "pdf"))]
+fn pdf<'a>(_: impl Write + 'a, _: &Source) -> io::Result<Box<dyn DocumentWriter + 'a>> {
+    Err(io::Error::new(
+        io::ErrorKind::Unsupported,
+        "this program was built without PDF",
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::{Annotation, Document};
+    use crate::formats::{Notices, ReadOptions};
+
+    #[test]
+    fn what_a_stream_was_given_is_read_back_in_its_format() {
+        let mut document = Document::new("1", "Give iron now.");
+        document.annotations.push(Annotation::new(5..9, "DRUG"));
+        for &format in DocumentFormat::ALL {
+            let mut bytes = Vec::new();
+            let created = WriteOptions::default().create(format, Target::Stream(&mut bytes), None);
+            let mut writer = match (created, format) {
+                (Ok(writer), _) => writer,
+                (Err(_), DocumentFormat::Brat | DocumentFormat::GeneMention | DocumentFormat::Pdf) => {
+                    continue;
+                }
+                (Err(error), _) => panic!("{format}: {error}"),
+            };
+            writer.write(&document, &mut Notices::new()).unwrap();
+            writer.finish().unwrap();
+            drop(writer);
+            let source = Source::Memory {
+                name: "written".to_owned(),
+                bytes,
+            };
+            let options = ReadOptions {
+                format: Some(format),
+                ..ReadOptions::default()
+            };
+            let read = options
+                .open(&source)
+                .unwrap()
+                .next(&mut Notices::new())
+                .unwrap()
+                .unwrap();
+            assert!(read.text.contains("iron"), "{format}: {:?}", read.text);
+        }
+    }
+}
