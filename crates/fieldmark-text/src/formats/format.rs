@@ -246,6 +246,7 @@ impl ReadOptions {
 
     fn column_options(&self) -> ColumnOptions {
         ColumnOptions {
+            encoding: (self.encoding != Encoding::DETECT).then_some(self.encoding),
             names: self.columns.clone(),
             labels: self
                 .labels
@@ -302,6 +303,28 @@ mod tests {
         let source = Source::File("data.xyz".into());
         let error = ReadOptions::default().open(&source).err().unwrap().to_string();
         assert!(error.contains("data.xyz") && error.contains("conllu"), "{error}");
+    }
+
+    #[test]
+    fn tokens_that_are_parts_of_characters_are_read_as_bytes() {
+        let bytes = b"### 1\n\xC2\t0\t1\t|B-IUPAC\n\xB1\t1\t2\t|I-IUPAC\n".to_vec();
+        let source = Source::Memory {
+            name: "scai.iob".to_owned(),
+            bytes,
+        };
+        let mut options = ReadOptions {
+            format: Some(DocumentFormat::Columns),
+            ..ReadOptions::default()
+        };
+        assert!(options.open(&source).is_err());
+        options.encoding = Encoding::LATIN_1;
+        let document = options
+            .open(&source)
+            .unwrap()
+            .next(&mut super::super::Notices::new())
+            .unwrap()
+            .unwrap();
+        assert_eq!((document.text.as_str(), document.annotations.len()), ("Â±", 1));
     }
 
     #[test]

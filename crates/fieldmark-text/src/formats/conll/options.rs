@@ -1,5 +1,6 @@
 //! How column documents are laid out: options of the reader and of the writer.
 
+use super::super::encoding::Encoding;
 use super::super::layers::Misfit;
 use crate::sentences::SentenceSplitter;
 use crate::tokenize::{Tokenizer, TokenizerProfile};
@@ -87,6 +88,9 @@ pub enum DocumentBorders {
 /// How to read columns. The default finds out.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ColumnOptions {
+    /// The encoding. By default a byte that is not UTF-8 is an error: files of which tokens are parts of
+    /// characters, as in the SCAI corpora, are read as `latin1`.
+    pub encoding: Option<Encoding>,
     /// What stands between cells; by default a tab if the first line has one, then white space, then a comma.
     pub separator: Option<CellSeparator>,
     /// Whether the first line names the columns; by default when it looks like it (`word … tag`).

@@ -4,6 +4,7 @@ use super::layout::{Cursor, LabelColumn, Layout, Row};
 use super::options::{ColumnOptions, DocumentBorders};
 use crate::document::{Annotation, Document, GivenToken, GivenTokens};
 use crate::error::ReadError;
+use crate::formats::encoding::Decoded;
 use crate::formats::lines::{load, malformed, quoted};
 use crate::formats::{DocumentReader, NoticeKind, Notices};
 use crate::source::Source;
@@ -53,7 +54,11 @@ struct SentenceRows<'t> {
 impl ColumnReader {
     /// Looks at the whole source and finds out what the options leave open.
     pub fn new(source: &Source, options: ColumnOptions) -> Result<Self, ReadError> {
-        let (file, text) = (source.name(), load(source)?);
+        let text = match options.encoding {
+            Some(encoding) => Decoded::read(source, encoding)?.into_text(),
+            None => load(source)?,
+        };
+        let file = source.name();
         let layout = Layout::detect(&file, &text, &options)?;
         let borders = match options.documents {
             DocumentBorders::Auto if !layout.marked => DocumentBorders::Sentences,
