@@ -233,9 +233,32 @@ impl Structure {
         &self.pairs
     }
 
-    /// Which labels may be neighbours; `None` when all may.
+    /// Which labels may be neighbours and begin a sequence; `None` when all may.
     pub fn allowed_transitions(&self) -> Option<&Transitions> {
         self.tuples.allowed()
+    }
+
+    /// Whether some label may not follow another, or not begin a sequence.
+    pub(crate) fn is_restricted(&self) -> bool {
+        self.allowed_transitions()
+            .is_some_and(|allowed| !allowed.allow_all())
+    }
+
+    /// Whether a label may begin a sequence.
+    pub(crate) fn may_begin(&self, label: u32) -> bool {
+        self.allowed_transitions()
+            .is_none_or(|allowed| allowed.allows(self.labels as u32, label))
+    }
+
+    /// Takes the labels that may not begin a sequence out of their scores for doing so.
+    pub(crate) fn forbid_starts(&self, start: &mut [f64]) {
+        if self.is_restricted() {
+            for (score, label) in start.iter_mut().zip(0..) {
+                if !self.may_begin(label) {
+                    *score = f64::NEG_INFINITY;
+                }
+            }
+        }
     }
 
     /// Label tuples with a weight.

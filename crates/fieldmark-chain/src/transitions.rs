@@ -2,13 +2,14 @@
 
 use fieldmark_core::{Dataset, Gold};
 
-/// The pairs of labels that may be neighbours, sorted.
+/// The pairs of labels that may be neighbours, and the labels that may begin a sequence.
 ///
-/// Every label may begin and end a sequence. For each length there is a sequence that is allowed, so that
-/// there is always something to decode.
+/// Every label may end a sequence. For each length there is a sequence that is allowed, so that there is always
+/// something to decode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transitions {
     labels: usize,
+    /// Sorted; a sequence begins with a step from the id after the labels.
     pairs: Vec<[u32; 2]>,
     /// Start of the pairs of each earlier label.
     offsets: Vec<usize>,
@@ -32,8 +33,10 @@ pub enum ForbiddenError {
     },
     /// Sequences with unknown labels that no seen transitions can explain.
     #[error(
-        "{count} training sequences with unknown labels need a transition that is seen nowhere, the first of \
-         them is sequence {first}; label more of it, or do not forbid unseen transitions"
+        "{count} {} with unknown labels {} a transition that is seen nowhere, the first of them is sequence {first}; \
+         label more of it, or do not forbid unseen transitions",
+        if *count == 1 { "training sequence" } else { "training sequences" },
+        if *count == 1 { "needs" } else { "need" }
     )]
     NoPath {
         /// How many sequences.
@@ -44,13 +47,13 @@ pub enum ForbiddenError {
 }
 
 impl Transitions {
-    /// The transitions between neighbours that are both known or ambiguous; an ambiguous position shows every
-    /// label that it allows, an unknown one none.
+    /// The transitions between neighbours that are both known or ambiguous, and from the start of a sequence to such
+    /// a position; an ambiguous position shows every label that it allows, an unknown one none.
     pub(crate) fn seen(data: &Dataset) -> Result<Self, ForbiddenError> {
         let labels = data.labels.len();
-        let mut seen = vec![false; labels * labels];
+        let mut seen = vec![false; (labels + 1) * labels];
         for instance in data.instances() {
-            let mut before: Vec<u32> = Vec::new();
+            let mut before = vec![labels as u32];
             for t in 0..instance.len() {
                 let now = match instance.gold(t) {
                     Gold::Known(label) => vec![label],
@@ -83,7 +86,7 @@ impl Transitions {
 
     /// Transitions from a list, or `None` when it is not sorted, names other labels or allows no long sequence.
     pub(crate) fn from_pairs(labels: usize, pairs: Vec<[u32; 2]>) -> Option<Self> {
-        let known = |pair: &[u32; 2]| pair.iter().all(|&label| (label as usize) < labels);
+        let known = |pair: &[u32; 2]| pair[0] as usize <= labels && (pair[1] as usize) < labels;
         if !pairs.iter().all(known) || !pairs.is_sorted_by(|a, b| a < b) {
             return None;
         }
@@ -93,7 +96,7 @@ impl Transitions {
 
     fn index(labels: usize, pairs: Vec<[u32; 2]>) -> Self {
         let start = |label: usize| pairs.partition_point(|pair| (pair[0] as usize) < label);
-        let offsets = (0..=labels).map(start).collect();
+        let offsets = (0..=labels + 1).map(start).collect();
         Self {
             labels,
             pairs,
@@ -103,19 +106,33 @@ impl Transitions {
 
     /// The pairs that may be neighbours, sorted.
     pub fn pairs(&self) -> &[[u32; 2]] {
+        &self.pairs[..self.offsets[self.labels]]
+    }
+
+    /// The labels that may begin a sequence, sorted.
+    pub fn starts(&self) -> impl ExactSizeIterator<Item = u32> + '_ {
+        self.after(self.labels as u32).iter().map(|pair| pair[1])
+    }
+
+    /// The pairs that may be neighbours, and those of the id after the labels with the labels that may begin.
+    pub(crate) fn pairs_and_starts(&self) -> &[[u32; 2]] {
         &self.pairs
     }
 
-    /// Whether one label may follow the other.
+    /// Whether one label may follow the other. The id after the labels is the start of a sequence.
     pub fn allows(&self, from: u32, to: u32) -> bool {
         self.after(from).binary_search_by_key(&to, |pair| pair[1]).is_ok()
     }
 
+    /// Whether nothing is forbidden.
+    pub(crate) fn allow_all(&self) -> bool {
+        self.pairs.len() == (self.labels + 1) * self.labels
+    }
+
     /// Whether all neighbours in a run of labels are allowed; ids beyond the labels are the ends of a sequence.
     pub(crate) fn allow_run(&self, run: &[u32]) -> bool {
-        let edge = |label: u32| label as usize >= self.labels;
         run.windows(2)
-            .all(|pair| edge(pair[0]) || edge(pair[1]) || self.allows(pair[0], pair[1]))
+            .all(|pair| pair[1] as usize >= self.labels || self.allows(pair[0], pair[1]))
     }
 
     fn after(&self, from: u32) -> &[[u32; 2]] {
@@ -127,7 +144,7 @@ impl Transitions {
         // Labels that can be followed by one step more in each round; a cycle never runs out of them.
         let mut alive = vec![true; self.labels];
         for length in 0..=self.labels {
-            if !alive.contains(&true) {
+            if !self.starts().any(|label| alive[label as usize]) {
                 return Some(length);
             }
             let next = |from: usize| self.after(from as u32).iter().any(|pair| alive[pair[1] as usize]);
@@ -144,8 +161,11 @@ impl Transitions {
         }
         let mut reached = vec![true; self.labels];
         for t in 0..instance.len() {
-            let mut now = vec![t == 0; self.labels];
-            for pair in self.pairs.iter().filter(|_| t > 0) {
+            let mut now = vec![false; self.labels];
+            if t == 0 {
+                self.starts().for_each(|label| now[label as usize] = true);
+            }
+            for pair in self.pairs().iter().filter(|_| t > 0) {
                 now[pair[1] as usize] |= reached[pair[0] as usize];
             }
             for (label, now) in now.iter_mut().enumerate() {
@@ -179,7 +199,7 @@ mod tests {
             }
             builder.end_instance().unwrap();
         }
-        Transitions::seen(&builder.finish()).map(|transitions| transitions.pairs)
+        Transitions::seen(&builder.finish()).map(|transitions| transitions.pairs().to_vec())
     }
 
     #[test]
@@ -189,6 +209,29 @@ mod tests {
         // Sets of many labels are no exception.
         let many: Vec<u32> = (0..20).collect();
         assert_eq!(seen(20, &[&[&many, &many]]).unwrap().len(), 400);
+    }
+
+    #[test]
+    fn labels_that_are_seen_at_the_start_may_begin() {
+        let mut builder = DatasetBuilder::new();
+        for label in ["A", "B", "C", "D"] {
+            builder.labels.intern(label);
+        }
+        for sequence in [
+            &[Gold::Known(1), Gold::Known(0), Gold::Known(1)][..],
+            &[Gold::Ambiguous(&[1, 3]), Gold::Known(2)],
+            &[Gold::Unknown, Gold::Known(2)],
+        ] {
+            for &gold in sequence {
+                builder.end_position(gold).unwrap();
+            }
+            builder.end_instance().unwrap();
+        }
+        let transitions = Transitions::seen(&builder.finish()).unwrap();
+        assert_eq!(transitions.starts().collect::<Vec<_>>(), [1, 3]);
+        // Nothing is known of any start.
+        let unknown = seen(1, &[&[&[], &[0], &[0]]]);
+        assert_eq!(unknown, Err(ForbiddenError::TooShort { longest: 0 }));
     }
 
     #[test]
@@ -217,13 +260,19 @@ mod tests {
     #[test]
     fn lists_are_checked() {
         let from = |pairs: &[[u32; 2]]| Transitions::from_pairs(2, pairs.to_vec());
-        let loops = from(&[[0, 0], [0, 1]]).unwrap();
+        let loops = from(&[[0, 0], [0, 1], [2, 0]]).unwrap();
+        assert_eq!((loops.pairs().len(), loops.starts().len()), (2, 1));
         assert!(loops.allows(0, 1) && !loops.allows(1, 0) && !loops.allows(1, 1));
+        assert!(loops.allows(2, 0) && !loops.allows(2, 1), "0 begins");
         assert!(loops.allow_run(&[2, 0, 0, 1, 2]) && !loops.allow_run(&[0, 1, 0]));
-        assert!(from(&[[0, 1], [0, 0]]).is_none(), "not sorted");
-        assert!(from(&[[0, 0], [0, 0]]).is_none(), "twice");
-        assert!(from(&[[0, 0], [0, 2]]).is_none(), "no such label");
-        assert!(from(&[[0, 1]]).is_none(), "no sequence of three");
+        assert!(!loops.allow_run(&[2, 1, 2]));
+        assert!(from(&[[0, 1], [0, 0], [2, 0]]).is_none(), "not sorted");
+        assert!(from(&[[0, 0], [0, 0], [2, 0]]).is_none(), "twice");
+        assert!(from(&[[0, 0], [0, 2], [2, 0]]).is_none(), "no such label");
+        assert!(from(&[[0, 0], [2, 0], [3, 0]]).is_none(), "no such label");
+        assert!(from(&[[0, 1], [2, 0]]).is_none(), "no sequence of three");
+        assert!(from(&[[0, 0], [2, 1]]).is_none(), "no sequence of two");
+        assert!(from(&[[0, 0], [0, 1]]).is_none(), "no start");
         assert!(from(&[]).is_none());
     }
 }

@@ -257,7 +257,7 @@ impl Tuples {
     fn may_follow(&self, from: u32, to: u32) -> bool {
         self.allowed
             .as_ref()
-            .is_none_or(|allowed| from as usize >= self.labels || allowed.allows(from, to))
+            .is_none_or(|allowed| allowed.allows(from, to))
     }
 
     /// Every label, and the beginnings of tuples that must be remembered, with all of their own beginnings.

@@ -22,7 +22,7 @@ impl ChainModel {
     /// | option, value | one for each option |
     /// | `label` name | one for each label |
     /// | `bias` label, weight | none, or one for each label |
-    /// | `allow` two labels | where unseen transitions are forbidden: the labels that may be neighbours, in their order |
+    /// | `allow` two labels | where unseen transitions are forbidden: the labels that may be neighbours, in their order, then `\start` and the labels that may begin a sequence |
     /// | `tuple` two to four labels, weight | by length, then in the order of labels; `\start` and `\end` are the ends of the sequence |
     /// | `pair` two labels | the label pairs that may have weights with observations, in the order of labels |
     /// | `state` observation, label, weight | the weights of one observation in the order of labels |
@@ -51,9 +51,10 @@ impl ChainModel {
         }
         for [from, to] in structure
             .allowed_transitions()
-            .map_or(&[][..], Transitions::pairs)
+            .map_or(&[][..], Transitions::pairs_and_starts)
         {
-            writeln!(out, "allow\t{}\t{}", labels[*from as usize], labels[*to as usize])?;
+            let from = labels.get(*from as usize).map_or(START, |label| label);
+            writeln!(out, "allow\t{from}\t{}", labels[*to as usize])?;
         }
         for (tuple, weight) in structure
             .tuples()

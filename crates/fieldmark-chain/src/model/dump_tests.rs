@@ -199,6 +199,7 @@ label\tB
 allow\tA\tA
 allow\tA\tB
 allow\tB\tA
+allow\t\\start\tA
 tuple\tA\tB\t1.5
 tuple\tA\tB\tA\t0.5
 end
@@ -209,22 +210,24 @@ fn allowed_transitions_are_part_of_the_text() {
     let model = ChainModel::from_dump(RESTRICTED.as_bytes()).unwrap();
     let allowed = model.structure().allowed_transitions().unwrap();
     assert_eq!(allowed.pairs(), [[0, 0], [0, 1], [1, 0]]);
+    assert_eq!(allowed.starts().collect::<Vec<_>>(), [0]);
     assert_eq!(dump(&model), RESTRICTED);
     let cases = [
         ("order\t2", "order\t0", 10, "`free` in a model of order 0"),
         ("allow\tA\tB\n", "allow\tA\tA\n", 14, "each pair once"),
-        ("allow\tA\tB\n", "", 15, "transitions that were allowed"),
+        ("allow\tA\tB\n", "", 16, "transitions that were allowed"),
+        ("allow\t\\start\tA\n", "", 16, "sequences of any length"),
         (
             "tuple\tA\tB\t1.5",
             "tuple\tB\tB\t1.5",
-            16,
+            17,
             "transitions that were allowed",
         ),
-        ("allow\tA\tA\nallow\tA\tB\n", "", 14, "sequences of any length"),
+        ("allow\tA\tA\nallow\tA\tB\n", "", 15, "sequences of any length"),
         (
             "tuple\tA\tB\tA\t0.5\n",
             "tuple\tA\tB\tA\t0.5\nallow\tB\tB\n",
-            18,
+            19,
             "further up",
         ),
     ];

@@ -6,7 +6,7 @@
 //! | `chain.labels` | text: one label per line, with `\t`, `\n`, `\r` and `\\` for what would break it |
 //! | `chain.observations.*` | [`Names`] |
 //! | `chain.unknown` | u32: the observation that stands for unknown names, or nothing |
-//! | `chain.transitions` | u32, two each: the labels that may be neighbours; only where unseen transitions are forbidden |
+//! | `chain.transitions` | u32, two each: the labels that may be neighbours, then, after the number of labels, those that may begin a sequence; only where unseen transitions are forbidden |
 //! | `chain.unary.offsets`, `.columns` | u32: observation × label, see [`FeatureTable`] |
 //! | `chain.pairs` | u32, two each: the label pairs that are columns of the next table |
 //! | `chain.pair.offsets`, `.columns` | u32: observation × label pair |
@@ -42,7 +42,7 @@ impl ChainModel {
         self.observations.write(OBSERVATIONS, writer);
         writer.add_u32s("chain.unknown", Vec::from_iter(self.unknown));
         if let Some(allowed) = structure.allowed_transitions() {
-            writer.add_u32s(TRANSITIONS, allowed.pairs().as_flattened());
+            writer.add_u32s(TRANSITIONS, allowed.pairs_and_starts().as_flattened());
         }
         write_table("chain.unary", structure.unary(), writer);
         writer.add_u32s("chain.pairs", structure.pairs().as_flattened());

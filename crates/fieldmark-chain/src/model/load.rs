@@ -302,9 +302,15 @@ impl Loader {
         if self.options.unseen_transitions == UnseenTransitions::Free {
             return Err(Wrong::expected("no line `allow`, as the options say"));
         }
-        let pair = [self.find_label(from)?, self.find_label(to)?];
+        let from = match from {
+            START => self.labels.len() as u32,
+            label => self.find_label(label)?,
+        };
+        let pair = [from, self.find_label(to)?];
         if self.transitions.last().is_some_and(|&before| before >= pair) {
-            return Err(Wrong::expected("each pair once, in the order of labels"));
+            return Err(Wrong::expected(
+                "each pair once, in the order of labels, `\\start` last",
+            ));
         }
         self.transitions.push(pair);
         Ok(())

@@ -169,8 +169,10 @@ impl StepScores {
         let sum = |list: &Vec<u32>| list.iter().map(|&tuple| tuples[tuple as usize]).sum::<f64>();
         let unrolled = structure.unrolled();
         let mut start = vec![f64::NEG_INFINITY; unrolled.automaton.states()];
-        for (state, list) in &unrolled.starts {
-            start[*state as usize] = sum(list);
+        for ((state, list), label) in unrolled.starts.iter().zip(0..) {
+            if structure.may_begin(label) {
+                start[*state as usize] = sum(list);
+            }
         }
         let bias = match &weights[structure.bias_weights()] {
             [] => vec![0.0; structure.labels()],

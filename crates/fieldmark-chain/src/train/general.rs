@@ -38,10 +38,16 @@ impl<T: Real> Scores<T> {
         self.start.clear();
         self.start
             .extend(unrolled.starts.iter().map(|(_, tuples)| sum(tuples)));
+        structure.forbid_starts(&mut self.start);
         self.end.clear();
         self.end.extend(unrolled.end_tuples.iter().map(sum));
         let high = |scores: &[f64]| scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let low = |scores: &[f64]| scores.iter().copied().fold(f64::INFINITY, f64::min);
+        // What is forbidden is exactly zero and takes no part in the spread.
+        let possible = |score: &f64| *score > f64::NEG_INFINITY;
+        let low = |scores: &[f64]| {
+            let scores = scores.iter().copied().filter(possible);
+            scores.fold(f64::INFINITY, f64::min)
+        };
         (self.arc_max, self.arc_min) = (high(&self.arcs), low(&self.arcs));
         let (start_max, end_max) = (high(&self.start), high(&self.end));
         self.border_max = start_max + end_max;
@@ -129,8 +135,11 @@ pub(crate) fn forward_backward<T: TrainingReal>(
     // A state of k labels is reached through k steps, each of which may cost the full spread.
     let order = structure.options().order.max(1) as f64;
     let widest = (spread.to_f64() + step_spread.max(scores.border_spread)) * order;
-    if widest < T::SAFE_RANGE.to_f64() {
-        maxima + step_max + scores.border_max + linear(structure, scores, sequence, psi, tables, out)
+    if widest < T::SAFE_RANGE.to_f64()
+        && let Some(log_scale) = forward(structure, scores, sequence, psi, tables)
+    {
+        backward(structure, scores, sequence, psi, tables, out);
+        maxima + step_max + scores.border_max + log_scale
     } else {
         log_space(structure, scores, sequence, psi, tables, out)
     }
@@ -182,33 +191,39 @@ fn set_steps<T: TrainingReal>(
     (maxima, spread)
 }
 
-fn linear<T: Real>(
+/// The potentials of the arcs into a position.
+fn step<'a, T>(scores: &'a Scores<T>, steps: &'a [T], t: usize) -> &'a [T] {
+    let padded = scores.arc_potentials.len();
+    match steps {
+        [] => &scores.arc_potentials,
+        steps => &steps[t * padded..][..padded],
+    }
+}
+
+/// α, scaled, and the logarithm of what it was divided by, the end included.
+///
+/// `None` when a state that can be reached comes too close to zero. That happens only where transitions are
+/// forbidden: elsewhere the spread of the scores bounds every ratio of two states, here a state may fall behind step
+/// by step and still be the only one that leads on.
+fn forward<T: Real>(
     structure: &Structure,
     scores: &Scores<T>,
     sequence: Sequence<'_, T>,
     psi: &[T],
     tables: &mut Tables<T>,
-    out: &mut Expectations<'_, T>,
-) -> f64 {
+) -> Option<f64> {
     let automaton = structure.automaton();
     let (states, stride, length) = (automaton.states(), sequence.stride, sequence.length());
     let label_of = automaton.label_of();
-    let padded = scores.arc_potentials.len();
     let Tables {
         alpha,
-        beta,
-        xi,
         inverse_scale,
         steps,
         ..
     } = tables;
-    let step = |t: usize| {
-        if steps.is_empty() {
-            &scores.arc_potentials[..]
-        } else {
-            &steps[t * padded..][..padded]
-        }
-    };
+    let restricted = structure.is_restricted();
+    // Less than any product of one step in the safe range, and far above the numbers that lose digits.
+    let tiny = T::from_f64((-1.1 * T::SAFE_RANGE.to_f64()).exp());
     alpha.clear();
     alpha.resize(states * length, T::ZERO);
     inverse_scale.clear();
@@ -223,14 +238,21 @@ fn linear<T: Real>(
             }
         } else {
             let before = &before[(t - 1) * states..];
-            let step = step(t);
+            let step = step(scores, steps, t);
             for (state, to) in row.iter_mut().enumerate() {
                 let range = automaton.incoming(state);
                 let arcs = automaton.arcs()[range.clone()].iter().zip(&step[range]);
                 let sum: T = arcs
                     .map(|(arc, &potential)| before[arc.from as usize] * potential)
                     .sum();
-                *to = sum * psi[label_of[state] as usize];
+                let psi = psi[label_of[state] as usize];
+                *to = sum * psi;
+                if restricted && *to < tiny && psi > T::ZERO {
+                    let mut arcs = automaton.arcs()[automaton.incoming(state)].iter();
+                    if arcs.any(|arc| before[arc.from as usize] > T::ZERO) {
+                        return None;
+                    }
+                }
             }
         }
         let scale: T = row.iter().copied().sum();
@@ -245,9 +267,38 @@ fn linear<T: Real>(
         .zip(&scores.end_potentials)
         .map(|(&a, &end)| a * end)
         .sum();
-    log_scale += end_scale.to_f64().ln();
+    inverse_scale.push(T::ONE / end_scale);
+    Some(log_scale + end_scale.to_f64().ln())
+}
+
+/// Expectations, after [`forward`].
+fn backward<T: Real>(
+    structure: &Structure,
+    scores: &Scores<T>,
+    sequence: Sequence<'_, T>,
+    psi: &[T],
+    tables: &mut Tables<T>,
+    out: &mut Expectations<'_, T>,
+) {
+    let automaton = structure.automaton();
+    let (states, stride, length) = (automaton.states(), sequence.stride, sequence.length());
+    let label_of = automaton.label_of();
+    let Tables {
+        alpha,
+        beta,
+        xi,
+        inverse_scale,
+        steps,
+        ..
+    } = tables;
+    let last = &alpha[(length - 1) * states..];
+    let inverse_end = inverse_scale[length];
     beta.clear();
-    beta.extend(scores.end_potentials[..states].iter().map(|&end| end / end_scale));
+    beta.extend(
+        scores.end_potentials[..states]
+            .iter()
+            .map(|&end| end * inverse_end),
+    );
     for ((end, &alpha), &beta) in out.end.iter_mut().zip(last).zip(beta.iter()) {
         *end += out.sign * alpha * beta;
     }
@@ -261,7 +312,12 @@ fn linear<T: Real>(
         for state in 0..states {
             let label = label_of[state] as usize;
             marginals[label] += alpha_row[state] * beta[state];
-            xi[state] = psi[label] * beta[state] * inverse_scale[t];
+            // Beyond states that cannot be reached nothing bounds β.
+            xi[state] = if alpha_row[state] > T::ZERO {
+                psi[label] * beta[state] * inverse_scale[t]
+            } else {
+                T::ZERO
+            };
         }
         if t == 0 {
             for (label, (state, _)) in structure.unrolled().starts.iter().enumerate() {
@@ -272,7 +328,7 @@ fn linear<T: Real>(
         }
         beta.fill(T::ZERO);
         let before = &alpha[(t - 1) * states..][..states];
-        let step = step(t);
+        let step = step(scores, steps, t);
         for (state, &xi) in xi.iter().enumerate() {
             let range = automaton.incoming(state);
             let arcs = automaton.arcs()[range.clone()].iter().zip(&step[range.clone()]);
@@ -293,7 +349,6 @@ fn linear<T: Real>(
             }
         }
     }
-    log_scale
 }
 
 /// ln(Σ e^x).

@@ -81,11 +81,6 @@ impl<'a, T: TrainingReal> ChainObjective<'a, T> {
             "another observation alphabet"
         );
         assert_eq!(labels, data.labels.len(), "another label alphabet");
-        // Where transitions are forbidden, no bound on one step keeps a path that is needed later from underflow.
-        let arithmetic = match structure.allowed_transitions() {
-            Some(_) if !structure.automaton().is_complete() => Arithmetic::Log,
-            _ => arithmetic,
-        };
         let threads = rayon::current_num_threads().max(1);
         // More parts than threads, so that the last ones even out the work.
         let parts = if threads == 1 { 1 } else { (2 * threads).min(64) };
@@ -239,6 +234,7 @@ impl<T: TrainingReal> Field<'_, T> {
         self.structure.automaton().is_complete()
             && self.pair.is_none()
             && self.arithmetic == Arithmetic::Scaled
+            && !self.structure.is_restricted()
     }
 
     fn for_each_weight(&self, mut visit: impl FnMut(usize, usize)) {

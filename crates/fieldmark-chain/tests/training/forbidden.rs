@@ -73,6 +73,52 @@ fn decoding_keeps_to_what_was_seen() {
     );
 }
 
+/// Labels of which one never begins a sequence.
+#[test]
+fn a_label_that_never_begins_may_not_begin() {
+    let mut builder = DatasetBuilder::new();
+    let [a, b] = ["A", "B"].map(|label| builder.labels.intern(label));
+    let observation = builder.observations.intern("x");
+    for labels in [&[a, b, b, a, a][..], &[a]] {
+        for &label in labels {
+            builder.observe(observation, 1.0);
+            builder.end_position(Gold::Known(label)).unwrap();
+        }
+        builder.end_instance().unwrap();
+    }
+    let data = builder.finish();
+    for boundaries in [false, true] {
+        let options = StructureOptions {
+            unseen_transitions: UnseenTransitions::Forbid,
+            boundaries,
+            ..StructureOptions::default()
+        };
+        let structure = Structure::build(&data, &options).unwrap();
+        let allowed = structure.allowed_transitions().unwrap();
+        // All four steps were seen.
+        assert_eq!((allowed.pairs().len(), allowed.starts().len()), (4, 1));
+        let mut weights = vec![0.0; structure.weights()];
+        weights[structure.unary().find(0, b).unwrap()] = 3.0;
+        let mut tagger = fieldmark_chain::Tagger::<f64>::new(&structure, &weights, Default::default());
+        assert_eq!(tagger.tag(data.instance(0)).unwrap(), [a, b, b, b, b]);
+        let mut inference = tagger.load(data.instance(1), &Constraints::none()).unwrap();
+        assert_eq!(inference.log_probability(&[b]).unwrap(), None);
+        // The second sequence has one path only, the first 16.
+        for arithmetic in [Arithmetic::Scaled, Arithmetic::Log] {
+            let mut objective = ChainObjective::<f64>::new(&structure, data.clone(), arithmetic);
+            let x = objective.import(&weights);
+            let mut gradient = vec![0.0; objective.len()];
+            let loss = objective.evaluate(&x, &mut gradient);
+            let expected = 4.0 * (1.0 + 3f64.exp()).ln() - 6.0;
+            assert!((loss - expected).abs() < 1e-9, "{loss} {expected}");
+            let gradient = objective.export(&gradient);
+            let found = gradient[structure.unary().find(0, b).unwrap()];
+            let expected = 4.0 / (1.0 + (-3f64).exp()) - 2.0;
+            assert!((found - expected).abs() < 1e-9, "{found} {expected}");
+        }
+    }
+}
+
 /// Labels that never meet, long enough that the mass of one of them is lost in any scaled arithmetic.
 fn two_islands(length: usize) -> Dataset {
     let mut builder = DatasetBuilder::new();

@@ -66,9 +66,12 @@ pub fn score(weights: &[f64], features: &[(usize, f64)]) -> f64 {
 
 /// Whether the model has the sequence at all.
 pub fn is_possible(structure: &Structure, labels: &[u32]) -> bool {
-    structure
-        .allowed_transitions()
-        .is_none_or(|allowed| labels.windows(2).all(|pair| allowed.allows(pair[0], pair[1])))
+    structure.allowed_transitions().is_none_or(|allowed| {
+        let begins = labels
+            .first()
+            .is_none_or(|&label| allowed.starts().any(|start| start == label));
+        begins && labels.windows(2).all(|pair| allowed.allows(pair[0], pair[1]))
+    })
 }
 
 pub fn is_allowed(instance: Instance<'_>, labels: &[u32]) -> bool {

@@ -66,6 +66,7 @@ impl Decoder {
         arcs.extend(unrolled.arc_tuples.iter().map(sum));
         start.clear();
         start.extend(unrolled.starts.iter().map(|(_, list)| sum(list)));
+        field.structure.forbid_starts(start);
         end.clear();
         end.extend(unrolled.end_tuples.iter().map(sum));
     }

@@ -54,9 +54,9 @@ pub struct ShapeOptions {
 
     /// Whether labels may be neighbours that never are in the training data
     ///
-    /// `forbid` makes all other steps impossible, in training and in use. A step is seen between two positions
-    /// whose labels are known or ambiguous; with unknown labels it is not. Every label may still begin and end a
-    /// sequence. Training takes longer.
+    /// `forbid` makes all other steps impossible, in training and in use, and labels that never begin a sequence
+    /// cannot begin one. A step is seen between two positions whose labels are known or ambiguous; with unknown
+    /// labels it is not. Every label may still end a sequence. Training takes longer.
     #[arg(long, value_enum, default_value_t, value_name = "CHOICE")]
     unseen_transitions: UnseenName,
 
