@@ -13,6 +13,8 @@ pub struct Watcher<'a> {
     console: &'a Console,
     view: View,
     started: Instant,
+    /// The largest number of iterations, when there is one.
+    iterations: Option<u64>,
     /// Why events could not be written.
     unwritten: Option<Failure>,
     /// When the features were chosen and the data laid out.
@@ -45,6 +47,8 @@ pub enum Event<'a> {
         memory_bytes: usize,
         #[serde(skip_serializing_if = "Option::is_none")]
         warm_weights: Option<usize>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        resumed_after: Option<u64>,
     },
     /// An iteration is done.
     Iteration(Figures),
@@ -112,6 +116,7 @@ impl<'a> Watcher<'a> {
             console,
             view,
             started: Instant::now(),
+            iterations,
             unwritten: None,
             prepared: None,
         }
@@ -153,6 +158,7 @@ impl Observer for Watcher<'_> {
             states,
             memory,
             warm,
+            resumed,
         } = *prepared;
         self.event(&Event::Prepared {
             seconds,
@@ -160,15 +166,19 @@ impl Observer for Watcher<'_> {
             states,
             memory_bytes: memory,
             warm_weights: warm,
+            resumed_after: resumed,
         });
         let warm = warm.map(|taken| format!(", {taken} of their weights taken over"));
         let warm = warm.unwrap_or_default();
+        let resumed = resumed.map(|after| resumption(after, self.iterations));
         if let View::Bar(bar) = &self.view {
             bar.println(format!("{features} features{warm}, {states} states"));
+            resumed.iter().for_each(|text| bar.println(text));
         } else if matches!(self.view, View::Lines) {
             self.console.note(&format!(
                 "{features} features{warm}, {states} states, {seconds:.2} s"
             ));
+            resumed.iter().for_each(|text| self.console.note(text));
             self.console.note(&heading());
         }
     }
@@ -210,6 +220,25 @@ pub fn bar(iterations: Option<u64>) -> ProgressBar {
     match ProgressStyle::with_template(template) {
         Ok(style) => bar.with_style(style.progress_chars("━━─")),
         Err(_) => bar,
+    }
+}
+
+/// Where a run goes on, and whether `most` iterations leave it anything to do.
+fn resumption(after: u64, most: Option<u64>) -> String {
+    match most {
+        Some(most) if most <= after => {
+            format!("resumed after iteration {after}; --max-iterations is {most}, so nothing is left to do")
+        }
+        _ => format!("resumed after iteration {after}"),
+    }
+}
+
+/// A number with some decimals; in powers of ten where it would be a long row of digits.
+pub fn decimal(number: f64, decimals: usize) -> String {
+    if number.is_finite() && number.abs() >= 1e15 {
+        format!("{number:.decimals$e}")
+    } else {
+        format!("{number:.decimals$}")
     }
 }
 

@@ -651,6 +651,37 @@ fn a_checkpoint_that_cannot_be_written_is_noticed_before_training() {
             "train --template template.txt --checkpoint {name} --model m.fmk train.txt"
         ));
         assert!(error.contains(expected), "{error}");
+#[test]
+fn a_resumed_run_says_where_it_goes_on() {
+    let place = Place::with_data();
+    while !place.path("m.fmk.checkpoint").exists() {
+        leave_a_checkpoint(&place);
+    }
+    let checkpoint = place.bytes("m.fmk.checkpoint");
+    let resume = |more: &str| {
+        place.write("m.fmk.checkpoint", &checkpoint);
+        let train = "train --template template.txt --c2 0.0001 --epsilon 0 --period 0 --resume --model m.fmk";
+        place
+            .command(&format!("{train} {more} train.txt"))
+            .done()
+            .success()
+    };
+    let events = output(resume("--json --max-iterations 1"));
+    let prepared = events.lines().find(|line| line.contains("prepared")).unwrap();
+    let prepared: serde_json::Value = serde_json::from_str(prepared).unwrap();
+    let after = prepared["resumed_after"].as_u64().unwrap();
+    assert!(after >= 1, "{prepared}");
+    let text = errors(&resume("--max-iterations 1"));
+    let nothing =
+        format!("resumed after iteration {after}; --max-iterations is 1, so nothing is left to do\n");
+    assert!(text.contains(&nothing), "{text}");
+    let text = errors(&resume(&format!("--max-iterations {}", after + 1)));
+    assert!(
+        text.contains(&format!("resumed after iteration {after}\n")),
+        "{text}"
+    );
+}
+
     }
     assert!(!place.path("m.fmk").exists());
 }

@@ -62,12 +62,16 @@ impl Checkpoint {
         }
     }
 
+    /// The number of the last iteration.
+    pub(crate) fn done(&self) -> u64 {
+        self.iterations
+            .last()
+            .map_or(0, |progress| progress.iteration.iteration)
+    }
+
     /// Iterations since the best score.
     pub(crate) fn without_progress(&self) -> u64 {
-        let last = self
-            .iterations
-            .last()
-            .map_or(0, |progress| progress.iteration.iteration);
+        let last = self.done();
         self.best
             .as_ref()
             .map_or(0, |best| last - best.iteration.min(last))

@@ -182,6 +182,8 @@ pub struct Prepared {
     pub memory: usize,
     /// How many weights were taken over from another model.
     pub warm: Option<usize>,
+    /// The iteration after which a checkpoint was written that the run goes on from.
+    pub resumed: Option<u64>,
 }
 
 /// Sees training happen; every method may be left out.
@@ -264,6 +266,7 @@ fn run<T: Machines>(
         states: structure.automaton().states(),
         memory: objective.memory(),
         warm: taken,
+        resumed: resumed.as_ref().map(|(_, state)| state.done()),
     });
     let (mut machine, mut state) = match resumed {
         Some((optimizer, state)) => (T::machine(&options.algorithm, Start::Saved(&optimizer))?, state),
@@ -278,8 +281,16 @@ fn run<T: Machines>(
             )
         }
     };
+    let impatient = |state: &Checkpoint| {
+        let spent = |patience| state.done() > 0 && state.without_progress() >= patience;
+        options.patience.is_some_and(spent)
+    };
     let mut saved = Instant::now();
     let stop = loop {
+        // A run may have been killed after its last checkpoint, before the model was written.
+        if impatient(&state) {
+            break Stop::Patience;
+        }
         let started = Instant::now();
         let Some(iteration) = machine.step(&mut objective)? else {
             break Stop::Optimizer(machine.status());
@@ -298,21 +309,15 @@ fn run<T: Machines>(
         };
         let flow = observer.iteration(&progress);
         state.iterations.push(progress);
-        let impatient = options
-            .patience
-            .is_some_and(|patience| state.without_progress() >= patience);
         if let (Some(checkpoint), Some(print)) = (&options.checkpoint, fingerprint) {
             let due = checkpoint.every.is_due(iteration.iteration, saved.elapsed());
-            if due || impatient || flow == Flow::Stop {
+            if due || impatient(&state) || flow == Flow::Stop {
                 state.save(&checkpoint.path, print, &machine.save())?;
                 saved = Instant::now();
             }
         }
         if flow == Flow::Stop {
             break Stop::Asked;
-        }
-        if impatient {
-            break Stop::Patience;
         }
     };
     let best = state.best.take();

@@ -147,6 +147,28 @@ fn patience_keeps_the_best_weights() {
     assert_eq!(bits(&trained), bits(&exactly));
 }
 
+/// A run may be killed between its last checkpoint and the writing of the model.
+#[test]
+fn a_resumed_run_whose_patience_is_used_up_takes_no_step() {
+    let directory = tempfile::tempdir().unwrap();
+    let train_data = data(sample::TRAIN, None);
+    let dev = data(sample::TEST, Some(&train_data));
+    let run = |resume| {
+        let mut impatient = options(200);
+        impatient.patience = Some(2);
+        impatient.checkpoint = Some(CheckpointOptions {
+            path: directory.path().join("run.checkpoint"),
+            every: Interval::Iterations(1),
+            resume,
+        });
+        train(train_data.clone(), Some(&dev), None, &impatient, &mut ()).unwrap()
+    };
+    let (whole, resumed) = (run(false), run(true));
+    assert_eq!((whole.stop, resumed.stop), (Stop::Patience, Stop::Patience));
+    assert_eq!(whole.iterations.len(), resumed.iterations.len());
+    assert_eq!(bits(&whole), bits(&resumed));
+}
+
 #[test]
 fn a_warm_start_is_where_the_other_model_ended() {
     let train_data = data(sample::TRAIN, None);
