@@ -357,12 +357,7 @@ fn fingerprint(
         Algorithm::Generative(..) => {}
     }
     let dev = dev.map(Dataset::fingerprint);
-    let warm = warm.map(|model| {
-        let bits = model.weights().iter().map(|weight| weight.to_bits());
-        bits.fold(0u64, |print, bits| {
-            print.rotate_left(5).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ bits
-        })
-    });
+    let warm = warm.map(ChainModel::fingerprint);
     let choices = format!(
         "{:?} {algorithm:?} {:?} {:?} {dev:?} {warm:?}",
         options.structure, options.precision, options.arithmetic

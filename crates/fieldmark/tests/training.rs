@@ -182,6 +182,31 @@ fn a_warm_start_is_where_the_other_model_ended() {
     );
 }
 
+/// Two models may have the same weights for other names.
+#[test]
+fn a_run_that_started_from_another_model_is_not_resumed() {
+    let directory = tempfile::tempdir().unwrap();
+    let train_data = data(sample::TRAIN, None);
+    let renamed = sample::TRAIN.replace("](DRUG)", "](OTHER)");
+    assert_ne!(renamed, sample::TRAIN);
+    let first = train(train_data.clone(), None, None, &options(3), &mut ()).unwrap();
+    let second = train(data(&renamed, None), None, None, &options(3), &mut ()).unwrap();
+    assert_eq!(bits(&first), bits(&second));
+    let run = |warm: &Trained, resume| {
+        let mut options = options(4);
+        options.checkpoint = Some(CheckpointOptions {
+            path: directory.path().join("run.checkpoint"),
+            every: Interval::Iterations(1),
+            resume,
+        });
+        train(train_data.clone(), None, Some(&warm.model), &options, &mut ())
+    };
+    run(&first, false).unwrap();
+    run(&first, true).unwrap();
+    let error = run(&second, true).unwrap_err().to_string();
+    assert!(error.contains("another run"), "{error}");
+}
+
 #[test]
 fn every_algorithm_learns_and_resumes() {
     let directory = tempfile::tempdir().unwrap();

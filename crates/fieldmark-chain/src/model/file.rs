@@ -60,6 +60,13 @@ impl ChainModel {
         writer.add_f64s("chain.weights", &self.weights[..]);
     }
 
+    /// A hash of labels, names, features and weights: equal for equal models.
+    pub fn fingerprint(&self) -> u64 {
+        let mut writer = ContainerWriter::new();
+        self.write(&mut writer);
+        writer.fingerprint()
+    }
+
     /// The model in a container, checked. Names, features and weights stay where they lie.
     pub fn read(container: &Arc<Container>) -> Result<Self, ContainerError> {
         let options = read_options(container)?;

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io::{self, Write};
 use std::path::Path;
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 /// Collects the sections of a model file.
 ///
@@ -112,6 +112,17 @@ impl<'a> ContainerWriter<'a> {
         self.write_sections(&entries, &plan, &mut bytes)
             .map_err(|_| too_large())?;
         Ok(bytes)
+    }
+
+    /// A hash of all sections: equal for files that hold the same.
+    pub fn fingerprint(&self) -> u64 {
+        let mut hash = Xxh3::new();
+        for section in &self.sections {
+            hash.update(section.name.as_bytes());
+            hash.update(&[0xff]);
+            hash.update(&xxh3_64(&section.payload.bytes()).to_le_bytes());
+        }
+        hash.digest()
     }
 
     fn plan(&self) -> Result<(Vec<Entry>, Plan), ContainerError> {
