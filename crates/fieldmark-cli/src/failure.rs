@@ -64,7 +64,7 @@ impl From<ReadError> for Failure {
     }
 }
 
-/// Files, options and data come from the user; only numbers that do not work out are ours.
+/// Files, options and data come from the user; only what cannot be wrong with them is ours.
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         use fieldmark::chain::inference::Error as Inference;
@@ -80,7 +80,11 @@ impl From<Error> for Failure {
                 name.replace('_', "-")
             )),
             Error::Inference(
-                Inference::NoSequence { .. } | Inference::Infeasible | Inference::UnknownKind { .. },
+                Inference::NoSequence { .. }
+                | Inference::Infeasible
+                | Inference::UnknownKind { .. }
+                | Inference::NotFinite { .. }
+                | Inference::TooLarge { .. },
             ) => Failure::user(error),
             Error::Inference(_) => Failure::ours(error),
             _ => Failure::user(error),

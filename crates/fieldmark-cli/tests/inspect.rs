@@ -117,6 +117,62 @@ fn explains_one_sentence() {
 
 #[test]
 fn check_finds_what_is_odd() {
+/// `model.fmk` with weights of this size for one word.
+fn giant(place: &Place, weight: &str) {
+    place.train();
+    let dump = place.run("inspect --dump model.fmk");
+    let lines = dump.lines().map(|line| match line.rsplit_once('\t') {
+        Some((rest, _)) if line.starts_with("state\tU00:Paris\t") => format!("{rest}\t{weight}\n"),
+        _ => format!("{line}\n"),
+    });
+    place.write("giant.txt", lines.collect::<String>());
+    place.run("inspect --load giant.txt giant.fmk");
+}
+
+#[test]
+fn scores_that_overflow_are_not_explained() {
+    let place = Place::with_data();
+    giant(&place, "1e308");
+    let error = place.refuse("inspect --explain test.txt giant.fmk");
+    assert!(
+        error.contains("test.txt:9:1: in the sequence that starts here, the scores are too large")
+            && error.contains("Check the weights of the model"),
+        "{error}"
+    );
+    place.write("train.crfsuite", "O\ta\n\nX\tb\n");
+    place.write("twice.crfsuite", "O\ta:1e30\n");
+    place.run("train --model twice.fmk train.crfsuite");
+    let dump = place.run("inspect --dump twice.fmk");
+    let lines = dump.lines().map(|line| match line.rsplit_once('\t') {
+        Some((rest, _)) if line.starts_with("state\ta\t") => format!("{rest}\t1e300\n"),
+        _ => format!("{line}\n"),
+    });
+    place.write("twice.txt", lines.collect::<String>());
+    place.run("inspect --load twice.txt twice.fmk");
+    for command in [
+        "inspect --explain twice.crfsuite twice.fmk",
+        "tag --probs --model twice.fmk twice.crfsuite",
+    ] {
+        let error = place.refuse(command);
+        assert!(
+            error.contains("the weights of a label at one position add up to more than a number can hold"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn a_runner_up_may_be_very_unlikely() {
+    let place = Place::with_data();
+    giant(&place, "5000.0");
+    let json = place.run("inspect --explain test.txt --line 10 --json giant.fmk");
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let paris = &json["decisions"][3];
+    assert_eq!(paris["runner_up"]["probability"], 0.0, "{paris}");
+    assert!(paris["runner_up"]["label"].is_string(), "{paris}");
+    assert!(paris["margin"].as_f64().unwrap() > 4000.0, "{paris}");
+}
+
     let place = Place::with_data();
     place.write(
         "odd.txt",

@@ -122,21 +122,27 @@ impl ChainModel {
         let mut inference = tagger.load(instance, constraints)?;
         let mut chosen = inference.viterbi()?.labels.to_vec();
         inference.marginals(&mut marginals)?;
+        let labels = self.labels.len();
+        let best = inference.max_marginals()?;
+        let best = |position: usize, label: u32| best.get(position, label).unwrap_or(f64::NEG_INFINITY);
+        let best: Vec<f64> = (0..marginals.len())
+            .map(|index| best(index / labels, (index % labels) as u32))
+            .collect();
         if constraints.is_empty() {
             // Of several equally good sequences, the one that tagging gives.
             chosen = tagger.tag(instance)?.to_vec();
         }
-        let boundary = self.labels.len() as u32;
+        let boundary = labels as u32;
         let padded = [&[boundary], &chosen[..], &[boundary]].concat();
-        let rows = marginals.chunks_exact(self.labels.len());
-        let decide = |(position, row): (usize, &[f64])| {
+        let rows = marginals.chunks_exact(labels).zip(best.chunks_exact(labels));
+        let decide = |(position, (row, best)): (usize, (&[f64], &[f64]))| {
             let comparison = Comparison {
                 model: self,
                 instance,
                 chosen: &chosen,
                 padded: &padded,
                 position,
-                other: runner_up(row, chosen[position]),
+                other: runner_up(row, best, chosen[position]),
             };
             comparison.decision(row, most)
         };
@@ -146,16 +152,18 @@ impl ChainModel {
     }
 }
 
-/// The most probable label but one that is given.
-fn runner_up(row: &[f64], chosen: u32) -> Option<u32> {
-    let mut best: Option<u32> = None;
-    for (label, &probability) in row.iter().enumerate() {
-        let better = best.is_none_or(|best| probability > row[best as usize]);
-        if label != chosen as usize && probability > 0.0 && better {
-            best = Some(label as u32);
+/// The most probable label but one that is given; of those whose probability is too small for a number, the one
+/// in the `best` sequence.
+fn runner_up(row: &[f64], best: &[f64], chosen: u32) -> Option<u32> {
+    let rank = |label: u32| (row[label as usize], best[label as usize]);
+    let mut first: Option<u32> = None;
+    for label in 0..row.len() as u32 {
+        let possible = label != chosen && best[label as usize] > f64::NEG_INFINITY;
+        if possible && first.is_none_or(|first| rank(label) > rank(first)) {
+            first = Some(label);
         }
     }
-    best
+    first
 }
 
 /// The chosen sequence against the one that differs at one position.

@@ -1,11 +1,12 @@
 //! `fieldmark inspect`: what a model knows, why it decides as it does, and its weights as text.
 
+use super::tag::trouble::{WHERE, too_large};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::memory;
 use crate::paths::{check_writable, same_file};
 use fieldmark::chain::ChainModel;
-use fieldmark::chain::inference::{Constraints, Space};
+use fieldmark::chain::inference::{Constraints, Error as Inference, Space};
 use fieldmark::text::{Part, Source};
 use fieldmark::{Error, InputFormat, InputKind, Model};
 use serde::Serialize;
@@ -110,7 +111,7 @@ impl Arguments {
         let done = model.for_each_block::<f64, _>(
             &Source::from_argument(data),
             Space::default(),
-            |_, part| self.explain_part(&model.chain, part),
+            |_, part| self.explain_part(&model.chain, part, data),
             |text: String| {
                 any |= !text.is_empty();
                 output.write_all(text.as_bytes()).map_err(|error| {
@@ -133,7 +134,7 @@ impl Arguments {
         }
     }
 
-    fn explain_part(&self, chain: &ChainModel, part: &Part) -> Result<String, Error> {
+    fn explain_part(&self, chain: &ChainModel, part: &Part, data: &Path) -> Result<String, Error> {
         let mut text = String::new();
         for instance in part.data.instances() {
             let positions = instance.positions();
@@ -142,7 +143,9 @@ impl Arguments {
             if self.line.is_some_and(|line| !(first..=last).contains(&line)) {
                 continue;
             }
-            let explanation = chain.explain(instance, &Constraints::none(), self.top)?;
+            let explanation = chain
+                .explain(instance, &Constraints::none(), self.top)
+                .map_err(|error| unexplained(error, data, first))?;
             let explanation = explanation.with_tokens(positions.map(|position| token(part.line(position))));
             if self.json {
                 let json = serde_json::json!({ "line": first, "decisions": explanation.decisions });
@@ -152,6 +155,17 @@ impl Arguments {
             }
         }
         Ok(text)
+    }
+}
+
+/// Why the sequence that starts in a line cannot be explained.
+fn unexplained(error: Inference, data: &Path, line: u64) -> Error {
+    match too_large(&error) {
+        Some(problem) => Error::Option(format!(
+            "{}:{line}:1: in the sequence that starts here, {problem}. Check {WHERE}",
+            data.display()
+        )),
+        None => error.into(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod answer;
 mod limits;
-mod trouble;
+pub mod trouble;
 mod write;
 
 use crate::console::Console;

@@ -49,24 +49,37 @@ impl Trouble {
                     )
                 }
             },
-            Error::NotFinite { .. } | Error::TooLarge { .. } => {
-                let advice = if size_of::<T>() < size_of::<f64>() {
-                    "Compute with --precision f64, or check"
-                } else {
-                    "Check"
-                };
-                format!(
-                    "the scores are too large to compute with ({error}). {advice} the weights of the model and the \
-                     values in the data"
-                )
-            }
-            other => other.to_string(),
+            other => match too_large(other) {
+                Some(problem) if size_of::<T>() < size_of::<f64>() => {
+                    format!("{problem}. Compute with --precision f64, or check {WHERE}")
+                }
+                Some(problem) => format!("{problem}. Check {WHERE}"),
+                None => other.to_string(),
+            },
         };
         Self {
             line: part.line_number(start),
             problem,
         }
     }
+}
+
+/// Where scores come from.
+pub const WHERE: &str = "the weights of the model and the values in the data";
+
+/// That scores overflow, if they do.
+pub fn too_large(error: &Error) -> Option<String> {
+    let what = match error {
+        Error::NotFinite {
+            what: "arc scores", ..
+        } => "the weights of a step between two labels add up to more than a number can hold".to_owned(),
+        Error::NotFinite { .. } => {
+            "the weights of a label at one position add up to more than a number can hold".to_owned()
+        }
+        Error::TooLarge { .. } => error.to_string(),
+        _ => return None,
+    };
+    Some(format!("the scores are too large to compute with: {what}"))
 }
 
 /// What finding and writing one of several sequences takes for each of its positions, besides the text of
