@@ -359,6 +359,13 @@ fn a_template_without_transitions_makes_labels_independent() {
         .done()
         .success();
     assert!(errors(&done).contains("order 0"));
+    // What the model cannot know is missed.
+    place.write("dev.txt", "Ada Aa B-PER\n\nAda Aa B-ROBOT\n");
+    place.run(&format!("{command} --report r.json"));
+    let report: serde_json::Value = serde_json::from_str(&place.read("r.json")).unwrap();
+    let best = report["iterations"].as_array().unwrap().iter();
+    let best = best.map(|one| one["dev"].as_f64().unwrap()).fold(0.0, f64::max);
+    assert_eq!(best, 0.5);
     assert!(place.run("inspect --dump m.fmk").contains("order\t0\n"));
 }
 

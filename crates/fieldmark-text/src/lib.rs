@@ -81,7 +81,7 @@ pub use columns::Separator;
 pub use error::{ErrorKind, ReadError};
 pub use label::LabelSyntax;
 pub use part::{Line, Part};
-pub use reader::{Format, Parser, Reader, read_against, read_training};
+pub use reader::{Format, Parser, Reader, read_against, read_for_scoring, read_training};
 pub use sink::{Lookup, Unseen};
 pub use source::{Input, Source};
 pub use template::{Place, Rows, Template, TemplateError};

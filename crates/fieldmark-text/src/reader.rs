@@ -180,7 +180,14 @@ impl Parser {
         labels: &Alphabet,
         lookup: &L,
     ) -> Result<Part, ReadError> {
-        let mut names = Fixed::new(lookup, labels);
+        self.parse_fixed(block, Fixed::new(lookup, labels))
+    }
+
+    fn parse_fixed<L: Lookup + ?Sized>(
+        &self,
+        block: Block,
+        mut names: Fixed<'_, L>,
+    ) -> Result<Part, ReadError> {
         let mut part = self.part(block, DatasetBuilder::new(), &mut names)?;
         part.unseen = names.unseen;
         Ok(part)
@@ -353,7 +360,7 @@ pub fn read_training(source: &Source, format: &Format) -> Result<Dataset, ReadEr
     Reader::open(source, format)?.read_training()
 }
 
-/// Reads a whole input against the names of a model, for evaluation or as a development set.
+/// Reads a whole input against the names of a model.
 ///
 /// The data set has the labels of the model; its alphabet of observations stays empty, since `lookup` need
 /// not have names. What the model does not know is left out and counted, as in [`Parser::parse`].
@@ -371,6 +378,37 @@ pub fn read_against<L: Lookup + ?Sized>(
     each_part(&mut reader, rayon::current_num_threads(), parse, |part| {
         unseen.add(part.unseen);
         builder.append_numbered(&part.data)
+    })?;
+    Ok((builder.finish(), unseen))
+}
+
+/// [`read_against`] for evaluation: labels that the model does not have come after its own in the labels of the data
+/// set, so that they can be counted as wrong. They are counted in [`Unseen`] all the same.
+pub fn read_for_scoring<L: Lookup + ?Sized>(
+    source: &Source,
+    format: &Format,
+    labels: &Alphabet,
+    lookup: &L,
+) -> Result<(Dataset, Unseen), ReadError> {
+    let mut reader = Reader::open(source, format)?;
+    let mut builder = DatasetBuilder::with_alphabets(labels.clone(), Alphabet::new());
+    let mut unseen = Unseen::default();
+    let parser = reader.parser.clone();
+    let parse = |block: Block| {
+        let mut names = Fixed::new(lookup, labels);
+        names.number_unseen_labels = true;
+        parser.parse_fixed(block, names)
+    };
+    let known = labels.len();
+    each_part(&mut reader, rayon::current_num_threads(), parse, |part| {
+        unseen.add(part.unseen);
+        let new = part.data.labels.iter();
+        let new: Vec<u32> = new.map(|name| builder.labels.intern(name)).collect();
+        let renumber = |label: u32| match (label as usize).checked_sub(known) {
+            None => label,
+            Some(index) => new[index],
+        };
+        builder.append_relabelled(&part.data, renumber)
     })?;
     Ok((builder.finish(), unseen))
 }

@@ -101,6 +101,8 @@ pub(crate) struct Fixed<'a, L: ?Sized> {
     pub lookup: &'a L,
     pub labels: &'a Alphabet,
     pub unseen: Unseen,
+    /// Whether labels that the model does not have get the numbers after its own, in the alphabet of the part.
+    pub number_unseen_labels: bool,
     found: Vec<u32>,
 }
 
@@ -110,6 +112,7 @@ impl<'a, L: Lookup + ?Sized> Fixed<'a, L> {
             lookup,
             labels,
             unseen: Unseen::default(),
+            number_unseen_labels: false,
             found: Vec::new(),
         }
     }
@@ -132,10 +135,13 @@ impl<L: Lookup + ?Sized> Naming for Fixed<'_, L> {
     }
 
     #[inline]
-    fn label(&mut self, _: &mut DatasetBuilder, name: &str) -> Option<u32> {
+    fn label(&mut self, builder: &mut DatasetBuilder, name: &str) -> Option<u32> {
         let found = self.labels.get(name);
         if found.is_none() {
             *self.unseen.labels.entry(name.to_owned()).or_default() += 1;
+            if self.number_unseen_labels {
+                return Some(self.labels.len() as u32 + builder.labels.intern(name));
+            }
         }
         found
     }

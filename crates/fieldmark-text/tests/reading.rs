@@ -3,7 +3,7 @@
 use fieldmark_core::{Alphabet, Dataset, Gold};
 use fieldmark_text::{
     BlockOptions, Format, LabelSyntax, Reader, Separator, Source, Template, escape_attribute, read_against,
-    read_training,
+    read_for_scoring, read_training,
 };
 use proptest::prelude::*;
 use std::io::Write;
@@ -249,6 +249,38 @@ fn names_unknown_to_a_model_are_counted() {
     assert_eq!((data.len(), data.unary.all_ids()), (2, &[0, 1, 0][..]));
     assert_eq!(data.unary.iter(1).collect::<Vec<_>>(), [(1, 2.0)]);
     assert_eq!(data.labels, labels);
+}
+
+#[test]
+fn labels_unknown_to_a_model_can_be_numbered() {
+    let labels: Alphabet = ["A", "B"].iter().collect();
+    let observations: Alphabet = ["a"].iter().collect();
+    let text = "A\ta\nC\ta\n\nD\ta\nB\n\nC|D\ta\nB|C\n?\n";
+    for size in [1, 1 << 20] {
+        let blocks = BlockOptions {
+            size,
+            ..BlockOptions::default()
+        };
+        let format = Format::attributes().labels(LabelSyntax::Partial).blocks(blocks);
+        let source = Source::text("text", text);
+        let (data, unseen) = read_for_scoring(&source, &format, &labels, &observations).unwrap();
+        assert_eq!(data.labels.iter().collect::<Vec<_>>(), ["A", "B", "C", "D"]);
+        let gold: Vec<_> = (0..data.positions()).map(|t| data.gold(t)).collect();
+        let (known, some) = (Gold::Known, Gold::Ambiguous);
+        assert_eq!(
+            gold,
+            [
+                known(0),
+                known(2),
+                known(3),
+                known(1),
+                some(&[2, 3]),
+                some(&[1, 2]),
+                Gold::Unknown
+            ]
+        );
+        assert_eq!(unseen.labels.values().sum::<u64>(), 5);
+    }
 }
 
 fn gzip(text: &[u8]) -> Vec<u8> {

@@ -24,7 +24,12 @@ impl<'a> Dev<'a> {
         if data.is_empty() {
             return Err(Error::Option("the development set is empty".into()));
         }
-        let open = |gold| gold == Gold::Unknown;
+        let seen = |label: &u32| (*label as usize) < labels.len();
+        let open = |gold| match gold {
+            Gold::Known(label) => !seen(&label),
+            Gold::Ambiguous(set) => !set.iter().any(seen),
+            Gold::Unknown => true,
+        };
         if data
             .instances()
             .all(|instance| (0..instance.len()).all(|t| open(instance.gold(t))))
@@ -33,20 +38,21 @@ impl<'a> Dev<'a> {
                            does it have the column of labels?";
             return Err(Error::Option(problem.into()));
         }
-        let spans = labels
+        let spans = data
+            .labels
             .iter()
             .any(|label| matches!(Tag::parse(label), Tag::Part(..)));
         Ok(Self {
             data,
-            table: LabelTable::new(labels),
+            table: LabelTable::new(&data.labels),
             spans,
         })
     }
 
     /// Span F1, or token accuracy, between 0 and 1.
     ///
-    /// Labels that are unknown or ambiguous count as in [`Evaluation::add_partial`]; labels that training did not
-    /// see are unknown.
+    /// Labels that are unknown or ambiguous count as in [`Evaluation::add_partial`]; a label that training did not
+    /// see is always missed.
     pub(crate) fn score(&self, structure: &Structure, weights: &[f64]) -> f64 {
         let first: Vec<usize> = (0..self.data.len()).step_by(TASK).collect();
         let parts: Vec<(Counts, usize, usize)> = first
@@ -167,6 +173,31 @@ mod tests {
         assert_eq!(score(&[&found, &left_out]), 1.0);
         assert_eq!(score(&[&found, &left_out, &missed]), 2.0 / 3.0);
         assert_eq!(score(&[&[("a", "B-X|B-Y")], &missed]), 2.0 / 3.0);
+    }
+
+    /// Labels of the development set may have numbers after those of training.
+    #[test]
+    fn labels_that_training_did_not_see_are_missed() {
+        let mut train = data(&[&[("a", "B-X"), ("b", "O")]]);
+        let structure = Structure::build(&train, &StructureOptions::default()).unwrap();
+        let mut weights = vec![0.0; structure.weights()];
+        weights[structure.unary_weights()].fill(10.0);
+        let score = |labels: &Alphabet, sequences: &[&[(&str, &str)]]| {
+            let dev = data(sequences);
+            Dev::new(&dev, labels).unwrap().score(&structure, &weights)
+        };
+        let found = [("a", "B-X"), ("b", "O")];
+        let partly = [("b", "B-NEW"), ("b", "O"), ("b", "?")];
+        for missed in [&[("b", "B-NEW")][..], &partly] {
+            assert_eq!(score(&train.labels, &[&found, missed]), 2.0 / 3.0, "{missed:?}");
+        }
+        assert!(Dev::new(&data(&[&[("b", "B-NEW")]]), &train.labels).is_err());
+        // Without spans the score is the share of right labels.
+        train.labels = ["X", "Y", "O"].iter().collect();
+        let mut dev = data(&[&[("b", "O"), ("b", "B-NEW")]]);
+        dev.labels = ["X", "Y", "O", "NEW"].iter().collect();
+        let dev = Dev::new(&dev, &train.labels).unwrap();
+        assert_eq!(dev.score(&structure, &weights), 0.5);
     }
 
     #[test]

@@ -16,8 +16,8 @@ use fieldmark::chain::train::Arithmetic as Space;
 use fieldmark::config::TrainingConfig;
 use fieldmark::core::Dataset;
 use fieldmark::core::optimize::Status;
-use fieldmark::text::{Reader, Source, Template, read_against};
-use fieldmark::{InputFormat, Model, Stop, TrainOptions, Trained, train};
+use fieldmark::text::{Reader, Source, Template, read_for_scoring};
+use fieldmark::{Error, InputFormat, Model, Stop, TrainOptions, Trained, train};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -318,7 +318,7 @@ impl Arguments {
 
 fn read_dev(path: &Path, input: &InputFormat, data: &Dataset, console: &Console) -> Result<Dataset, Failure> {
     let source = Source::from_argument(path);
-    let (mut dev, unseen) = read_against(&source, &input.format()?, &data.labels, &data.observations)?;
+    let (mut dev, unseen) = read_for_scoring(&source, &input.format()?, &data.labels, &data.observations)?;
     if let Some(end) = input.step_observations {
         dev.observe_steps(end);
     }

@@ -123,6 +123,15 @@ impl DatasetBuilder {
         self.append_mapped(part, |label| label, |id| id)
     }
 
+    /// [`DatasetBuilder::append_numbered`], after `label` has renumbered the labels.
+    pub fn append_relabelled(
+        &mut self,
+        part: &Dataset,
+        label: impl Fn(u32) -> u32,
+    ) -> Result<(), DatasetError> {
+        self.append_mapped(part, label, |id| id)
+    }
+
     fn append_mapped(
         &mut self,
         part: &Dataset,
