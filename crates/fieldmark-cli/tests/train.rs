@@ -344,10 +344,29 @@ fn unseen_transitions_can_be_forbidden() {
 
     place.write("short.txt", "a X\nb Y\n");
     let error = place.refuse("train --unseen-transitions forbid --model m.fmk short.txt");
-    assert!(error.contains("no sequence of more than 2 labels"), "{error}");
-    place.write("lost.txt", "a X\nb X\n\na Y\nb ?\nc Y\n");
-    let error = place.refuse("train --unseen-transitions forbid --model m.fmk lost.txt");
-    assert!(error.contains("sequence 2"), "{error}");
+    assert!(
+        error.contains("short.txt: ") && error.contains("no sequence of more than 2 labels"),
+        "{error}"
+    );
+    place.write("lost.txt", "a X\nb X\n\n\n# note\na Y\nb ?\nc Y\n");
+    let train = "train --unseen-transitions forbid --skip-lines # --model m.fmk";
+    let error = place.refuse(&format!("{train} lost.txt"));
+    assert!(
+        error.contains("lost.txt:6:1: 1 training sequence with unknown labels needs")
+            && error.contains("sequence 2"),
+        "{error}"
+    );
+    let command = place.command(&format!("{train} -")).input(place.read("lost.txt"));
+    let error = errors(&command.done().code(2));
+    assert!(error.contains("standard input: 1 training sequence"), "{error}");
+}
+
+#[test]
+fn data_without_any_label_are_named() {
+    let place = Place::new();
+    place.write("open.txt", "a ?\nb ?\n");
+    let error = place.refuse("train --model m.fmk open.txt");
+    assert!(error.contains("open.txt: every label is `?`"), "{error}");
 }
 
 #[test]

@@ -12,6 +12,7 @@ use crate::paths::{check_writable, same_file};
 use crate::progress::{Event, Watcher};
 use crate::{interrupt, memory};
 use fieldmark::chain::StructureOptions;
+use fieldmark::chain::{ForbiddenError, StructureError, StructureOptions};
 use fieldmark::chain::train::Arithmetic as Space;
 use fieldmark::config::TrainingConfig;
 use fieldmark::core::Dataset;
@@ -163,7 +164,7 @@ impl Arguments {
         let warm = warm.as_ref().map(|model| &model.chain);
         let trained = train(data, dev.as_ref(), warm, &options, &mut watcher);
         watcher.finish();
-        let trained = trained?;
+        let trained = trained.map_err(|error| self.place(error, &input))?;
         self.finish(trained, input, &mut watcher, &size, console)?;
         watcher.written()
     }
@@ -196,6 +197,42 @@ impl Arguments {
         }
         Ok(StructureOptions::default())
     }
+    /// An error of training, with its place in the data where it has one.
+    fn place(&self, error: Error, input: &InputFormat) -> Failure {
+        let name = Source::from_argument(&self.data).name();
+        match error {
+            Error::Structure(StructureError::NoLabels) => Failure::user(format_args!(
+                "{name}: every label is `?`, so there is nothing to learn from; label some positions"
+            )),
+            Error::Structure(StructureError::Forbidden(ForbiddenError::NoPath { first, .. })) => {
+                let line = self.line_of(first, input);
+                let line = line.map(|line| format!(":{line}:1")).unwrap_or_default();
+                Failure::user(format_args!("{name}{line}: {error}"))
+            }
+            Error::Structure(StructureError::Forbidden(_)) => Failure::user(format_args!("{name}: {error}")),
+            other => other.into(),
+        }
+    }
+
+    /// The first line of a sequence of the training data, counted from 1; `None` if they cannot be read again.
+    fn line_of(&self, sequence: usize, input: &InputFormat) -> Option<u64> {
+        let source = Source::from_argument(&self.data);
+        if !source.is_complete() {
+            return None;
+        }
+        let mut reader = Reader::open(&source, &input.format().ok()?).ok()?;
+        let mut before = 0;
+        while let Some(block) = reader.next_block().ok()? {
+            let part = reader.parser().parse_part(block).ok()?;
+            if sequence <= before + part.data.len() {
+                let instance = part.data.instance(sequence - before - 1);
+                return Some(part.line_number(instance.positions().start));
+            }
+            before += part.data.len();
+        }
+        None
+    }
+
 
     /// Finds out before the work begins whether its results can be written, and that they replace no input.
     fn check_files(&self) -> Result<(), Failure> {
