@@ -94,11 +94,14 @@ impl Checkpoints {
             return Ok(None);
         }
         let Every(Some(every)) = self.checkpoint_every else {
-            return match self.resume {
-                true => Err(Failure::user(
-                    "--resume needs checkpoints, but --checkpoint-every is never",
-                )),
-                false => Ok(None),
+            let needs = |name: &str| {
+                let why = "needs checkpoints, but --checkpoint-every is never";
+                Err(Failure::user(format_args!("--{name} {why}")))
+            };
+            return match (&self.checkpoint, self.resume) {
+                (_, true) => needs("resume"),
+                (Some(_), _) => needs("checkpoint"),
+                (None, false) => Ok(None),
             };
         };
         let path = self.path(model);

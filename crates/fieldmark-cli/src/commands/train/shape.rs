@@ -150,6 +150,12 @@ impl ShapeOptions {
                  is {order}"
             )));
         }
+        if self.step_observations.is_some() && self.transitions() == StrategyName::DefaultOnly {
+            return Err(Failure::user(
+                "--step-observations gives steps between labels weights with observations, but --transitions \
+                 default-only gives them none",
+            ));
+        }
         Ok(StructureOptions {
             order,
             states: if self.all_possible_states {
