@@ -11,6 +11,7 @@ mod memory;
 mod options;
 mod paths;
 mod progress;
+mod refusal;
 
 use clap::Parser;
 use commands::Command;
@@ -63,7 +64,17 @@ Exit codes: 0 if all went well (a reader that closes the pipe is no failure), 2 
 the data need your attention, 1 if the program itself failed or its output could not be written.";
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => match refusal::in_own_words(&error) {
+            None => error.exit(),
+            Some(refusal) => {
+                let failure = Failure::user(refusal);
+                Console::new(Colour::default(), false).error(&failure.to_string());
+                return failure.exit_code();
+            }
+        },
+    };
     let console = Console::new(arguments.color, arguments.quiet);
     let command = std::panic::AssertUnwindSafe(|| arguments.command.run(&console));
     let result = std::panic::catch_unwind(command).unwrap_or_else(|_| Err(Failure::panic()));

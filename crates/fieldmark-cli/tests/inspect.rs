@@ -13,9 +13,11 @@ fn shows_labels_transitions_and_features() {
         "{text}"
     );
     assert!(text.contains("B-LOC") && text.contains("U00:London"), "{text}");
+    assert!(text.contains("\n  trained by lbfgs\n"), "{text}");
     let json: serde_json::Value =
         serde_json::from_str(&place.run("inspect --top 3 --json model.fmk")).unwrap();
     assert_eq!(json["sizes"]["labels"], 5);
+    assert_eq!(json["sizes"]["algorithm"], "lbfgs");
     assert_eq!(json["labels"].as_array().unwrap().len(), 5);
     assert!(json["labels"][0]["positive"].as_array().unwrap().len() <= 3);
 }
@@ -115,8 +117,6 @@ fn explains_one_sentence() {
     );
 }
 
-#[test]
-fn check_finds_what_is_odd() {
 /// `model.fmk` with weights of this size for one word.
 fn giant(place: &Place, weight: &str) {
     place.train();
@@ -173,6 +173,8 @@ fn a_runner_up_may_be_very_unlikely() {
     assert!(paris["margin"].as_f64().unwrap() > 4000.0, "{paris}");
 }
 
+#[test]
+fn check_finds_what_is_odd() {
     let place = Place::with_data();
     place.write(
         "odd.txt",

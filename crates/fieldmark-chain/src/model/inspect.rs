@@ -25,6 +25,8 @@ pub struct Inspection {
 pub struct Sizes {
     /// The order of the chain.
     pub order: usize,
+    /// The algorithm by which the weights were found, if it was noted.
+    pub algorithm: Option<String>,
     /// Which observations have weights with labels: `all`, `supported` or `default-only`.
     pub states: &'static str,
     /// Which label tuples have weights: `all`, `supported` or `default-only`.
@@ -143,6 +145,7 @@ impl ChainModel {
         let automaton = structure.automaton();
         Sizes {
             order: structure.options().order,
+            algorithm: self.algorithm().map(str::to_owned),
             states: strategy_name(structure.options().states),
             transitions: strategy_name(structure.options().transitions),
             allowed_transitions: structure
@@ -376,6 +379,9 @@ impl fmt::Display for Sizes {
             "Chain model of order {}, states {}, transitions {}",
             self.order, self.states, self.transitions
         )?;
+        if let Some(algorithm) = &self.algorithm {
+            writeln!(f, "  trained by {algorithm}")?;
+        }
         if let Some(allowed) = self.allowed_transitions {
             writeln!(
                 f,

@@ -131,6 +131,9 @@ Examples:
   No more than one person in a sentence, and no place without a person:
       fieldmark tag --model ner.fmk --rule 'at-most 1 PER; LOC implies PER' test.txt
 
+  Lines that are no tokens stay as they are:
+      fieldmark tag --model ner.fmk --skip-lines -DOCSTART- test.txt
+
   Some labels are known (`?` is open, `A|B` is A or B):
       fieldmark tag --model ner.fmk --fix-labels partly.txt";
 
