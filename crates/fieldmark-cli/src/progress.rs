@@ -251,12 +251,10 @@ fn message(progress: &Progress) -> String {
     let gradient = if iteration.gradient_norm.is_nan() {
         String::new()
     } else {
-        format!("  |g| {:.2}", iteration.gradient_norm)
+        format!("  |g| {}", decimal(iteration.gradient_norm, 2))
     };
-    format!(
-        "loss {:.2}{gradient}{dev}  {:.2} s",
-        iteration.loss, progress.seconds
-    )
+    let loss = decimal(iteration.loss, 2);
+    format!("loss {loss}{gradient}{dev}  {:.2} s", progress.seconds)
 }
 
 fn heading() -> String {
@@ -276,11 +274,14 @@ fn line(progress: &Progress) -> String {
     let gradient = if iteration.gradient_norm.is_nan() {
         "-".to_owned()
     } else {
-        format!("{:.6}", iteration.gradient_norm)
+        decimal(iteration.gradient_norm, 6)
     };
     format!(
-        "{:5} {:16.6} {gradient:>14} {:11} {dev:>7} {:9.3} {memory:>9}",
-        iteration.iteration, iteration.loss, iteration.active, progress.seconds
+        "{:5} {:>16} {gradient:>14} {:11} {dev:>7} {:9.3} {memory:>9}",
+        iteration.iteration,
+        decimal(iteration.loss, 6),
+        iteration.active,
+        progress.seconds
     )
 }
 
@@ -293,5 +294,13 @@ mod tests {
         for template in [BAR, SPINNER] {
             assert!(ProgressStyle::with_template(template).is_ok());
         }
+    }
+
+    #[test]
+    fn large_numbers_are_short() {
+        assert_eq!(decimal(-12.5, 2), "-12.50");
+        assert_eq!(decimal(999_999_999_999_999.0, 6), "999999999999999.000000");
+        assert_eq!(decimal(-1.25e60, 6), "-1.250000e60");
+        assert_eq!(decimal(f64::INFINITY, 2), "inf");
     }
 }

@@ -202,6 +202,21 @@ fn options_are_named_as_they_are_typed() {
         ("--algorithm hmm --smoothing 0", "--smoothing is 0, expected"),
         ("--algorithm hmm --smoothing nan", "--smoothing is NaN, expected"),
         ("--min-freq inf", "--min-freq is inf, expected"),
+        // What the parser of options refuses reads like what the algorithms refuse.
+        ("--order 4", "error: --order is 4, expected 0 to 3\n"),
+        (
+            "--dev train.txt --patience 0",
+            "--patience is 0, expected a whole number from 1 up\n",
+        ),
+        ("--c2 much", "--c2 is much, expected a number\n"),
+        (
+            "--checkpoint-every 5d",
+            "--checkpoint-every is 5d, expected a number of iterations such as",
+        ),
+        (
+            "--states some",
+            "--states is some, expected all, supported or default-only\n",
+        ),
     ] {
         let error = place.refuse(&format!("train {options} --model m.fmk train.txt"));
         assert!(error.contains(expected), "{options}: {error}");
@@ -262,6 +277,47 @@ fn options_that_the_order_makes_senseless_are_refused() {
 }
 
 #[test]
+fn options_that_undo_each_other_are_refused() {
+    let place = Place::with_data();
+    for (options, expected) in [
+        (
+            "--checkpoint c.checkpoint --checkpoint-every never",
+            "--checkpoint needs checkpoints, but --checkpoint-every is never",
+        ),
+        (
+            "--resume --checkpoint-every never",
+            "--resume needs checkpoints, but --checkpoint-every is never",
+        ),
+        (
+            "--step-observations left --transitions default-only",
+            "but --transitions default-only gives them none",
+        ),
+    ] {
+        let error = place.refuse(&format!("train {options} --model m.fmk train.txt"));
+        assert!(error.contains(expected), "{options}: {error}");
+    }
+}
+
+#[test]
+fn losses_of_diverged_runs_are_short() {
+    let place = Place::with_data();
+    let diverging = "--algorithm l2sgd --calibration-eta 1e20 --calibration-max-trials 1 --max-iterations 3";
+    let done = place
+        .command(&format!(
+            "train {diverging} --template template.txt --model m.fmk train.txt"
+        ))
+        .done()
+        .success();
+    let text = errors(&done);
+    assert!(text.contains("diverged") && text.contains("e3"), "{text}");
+    let longest = |line: &str| line.split(|c: char| !c.is_ascii_digit()).map(str::len).max();
+    assert!(
+        text.lines().filter_map(longest).all(|digits| digits < 20),
+        "{text}"
+    );
+}
+
+#[test]
 fn training_that_comes_to_nothing_is_told() {
     let place = Place::with_data();
     for (options, expected) in [
@@ -303,6 +359,13 @@ fn warnings_are_no_progress() {
         text.starts_with("warning: the label B-ROBOT") && text.lines().count() == 1,
         "{text}"
     );
+    // What the model cannot know is missed.
+    place.write("dev.txt", "Ada Aa B-PER\n\nAda Aa B-ROBOT\n");
+    place.run(&format!("{command} --report r.json"));
+    let report: serde_json::Value = serde_json::from_str(&place.read("r.json")).unwrap();
+    let best = report["iterations"].as_array().unwrap().iter();
+    let best = best.map(|one| one["dev"].as_f64().unwrap()).fold(0.0, f64::max);
+    assert_eq!(best, 0.5);
     // Nothing can be scored by labels that are all unknown.
     place.write("dev.txt", "Ada Aa B-ROBOT\n");
     let text = errors(&place.command(command).done().code(2));
@@ -378,13 +441,6 @@ fn a_template_without_transitions_makes_labels_independent() {
         .done()
         .success();
     assert!(errors(&done).contains("order 0"));
-    // What the model cannot know is missed.
-    place.write("dev.txt", "Ada Aa B-PER\n\nAda Aa B-ROBOT\n");
-    place.run(&format!("{command} --report r.json"));
-    let report: serde_json::Value = serde_json::from_str(&place.read("r.json")).unwrap();
-    let best = report["iterations"].as_array().unwrap().iter();
-    let best = best.map(|one| one["dev"].as_f64().unwrap()).fold(0.0, f64::max);
-    assert_eq!(best, 0.5);
     assert!(place.run("inspect --dump m.fmk").contains("order\t0\n"));
 }
 
@@ -596,6 +652,37 @@ fn leave_a_checkpoint(place: &Place) {
 }
 
 #[test]
+fn a_resumed_run_says_where_it_goes_on() {
+    let place = Place::with_data();
+    while !place.path("m.fmk.checkpoint").exists() {
+        leave_a_checkpoint(&place);
+    }
+    let checkpoint = place.bytes("m.fmk.checkpoint");
+    let resume = |more: &str| {
+        place.write("m.fmk.checkpoint", &checkpoint);
+        let train = "train --template template.txt --c2 0.0001 --epsilon 0 --period 0 --resume --model m.fmk";
+        place
+            .command(&format!("{train} {more} train.txt"))
+            .done()
+            .success()
+    };
+    let events = output(resume("--json --max-iterations 1"));
+    let prepared = events.lines().find(|line| line.contains("prepared")).unwrap();
+    let prepared: serde_json::Value = serde_json::from_str(prepared).unwrap();
+    let after = prepared["resumed_after"].as_u64().unwrap();
+    assert!(after >= 1, "{prepared}");
+    let text = errors(&resume("--max-iterations 1"));
+    let nothing =
+        format!("resumed after iteration {after}; --max-iterations is 1, so nothing is left to do\n");
+    assert!(text.contains(&nothing), "{text}");
+    let text = errors(&resume(&format!("--max-iterations {}", after + 1)));
+    assert!(
+        text.contains(&format!("resumed after iteration {after}\n")),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_damaged_checkpoint_is_called_a_checkpoint() {
     let place = Place::with_data();
     // A run that ends before it can be killed takes its checkpoint with it.
@@ -677,37 +764,6 @@ fn a_checkpoint_that_cannot_be_written_is_noticed_before_training() {
             "train --template template.txt --checkpoint {name} --model m.fmk train.txt"
         ));
         assert!(error.contains(expected), "{error}");
-#[test]
-fn a_resumed_run_says_where_it_goes_on() {
-    let place = Place::with_data();
-    while !place.path("m.fmk.checkpoint").exists() {
-        leave_a_checkpoint(&place);
-    }
-    let checkpoint = place.bytes("m.fmk.checkpoint");
-    let resume = |more: &str| {
-        place.write("m.fmk.checkpoint", &checkpoint);
-        let train = "train --template template.txt --c2 0.0001 --epsilon 0 --period 0 --resume --model m.fmk";
-        place
-            .command(&format!("{train} {more} train.txt"))
-            .done()
-            .success()
-    };
-    let events = output(resume("--json --max-iterations 1"));
-    let prepared = events.lines().find(|line| line.contains("prepared")).unwrap();
-    let prepared: serde_json::Value = serde_json::from_str(prepared).unwrap();
-    let after = prepared["resumed_after"].as_u64().unwrap();
-    assert!(after >= 1, "{prepared}");
-    let text = errors(&resume("--max-iterations 1"));
-    let nothing =
-        format!("resumed after iteration {after}; --max-iterations is 1, so nothing is left to do\n");
-    assert!(text.contains(&nothing), "{text}");
-    let text = errors(&resume(&format!("--max-iterations {}", after + 1)));
-    assert!(
-        text.contains(&format!("resumed after iteration {after}\n")),
-        "{text}"
-    );
-}
-
     }
     assert!(!place.path("m.fmk").exists());
 }
@@ -717,7 +773,18 @@ fn data_of_one_label_and_templates_that_are_no_text() {
     let place = Place::with_data();
     place.write("one.txt", "a b O\nc d O\n");
     let done = place.command("train -q --model m.fmk one.txt").done().success();
-    assert!(errors(&done).contains("every label is O, so there is nothing to learn"));
+    let warnings = errors(&done);
+    assert!(
+        warnings.contains("every label is O, so there is nothing to learn"),
+        "{warnings}"
+    );
+    assert_eq!(warnings.matches("warning").count(), 1, "{warnings}");
+    let done = place.command("train --model m.fmk one.txt").done().success();
+    let notes = errors(&done);
+    assert!(
+        notes.starts_with("1 sequence, 2 tokens, 1 label, 4 observations,"),
+        "{notes}"
+    );
     place.write("binary.txt", b"U00:%x[0,0]\n\xff\n");
     let error = place.refuse("train --template binary.txt --model m.fmk train.txt");
     assert!(error.contains("binary.txt:2: this is not valid UTF-8"), "{error}");

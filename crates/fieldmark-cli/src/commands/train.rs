@@ -9,11 +9,10 @@ use crate::failure::Failure;
 use crate::options::input::InputOptions;
 use crate::options::machine::{Arithmetic, PrecisionName, Threads};
 use crate::paths::{check_writable, same_file};
-use crate::progress::{Event, Watcher};
+use crate::progress::{Event, Watcher, decimal};
 use crate::{interrupt, memory};
-use fieldmark::chain::StructureOptions;
-use fieldmark::chain::{ForbiddenError, StructureError, StructureOptions};
 use fieldmark::chain::train::Arithmetic as Space;
+use fieldmark::chain::{ForbiddenError, StructureError, StructureOptions};
 use fieldmark::config::TrainingConfig;
 use fieldmark::core::Dataset;
 use fieldmark::core::optimize::Status;
@@ -197,6 +196,7 @@ impl Arguments {
         }
         Ok(StructureOptions::default())
     }
+
     /// An error of training, with its place in the data where it has one.
     fn place(&self, error: Error, input: &InputFormat) -> Failure {
         let name = Source::from_argument(&self.data).name();
@@ -232,7 +232,6 @@ impl Arguments {
         }
         None
     }
-
 
     /// Finds out before the work begins whether its results can be written, and that they replace no input.
     fn check_files(&self) -> Result<(), Failure> {
@@ -332,7 +331,9 @@ impl Arguments {
         }
         let losses = trained.iterations.iter().map(|progress| progress.iteration.loss);
         let loss = losses.fold(f64::INFINITY, f64::min);
-        if trained.features == 0 {
+        if trained.model.labels().len() == 1 {
+            // There is nothing to tell apart, as was said when the data were read.
+        } else if trained.features == 0 {
             console.warn(
                 "there is no feature, so the model cannot tell labels apart; lower --min-freq and --min-instances, or \
                  add observations",
@@ -344,9 +345,9 @@ impl Arguments {
                 "all weights are zero, so the model cannot tell labels apart; lower --c1 and --c2, or train longer",
             );
         } else if self.algorithm.minimises_likelihood() && loss.is_finite() && loss > size.blank_loss {
-            let blank = size.blank_loss;
+            let [loss, blank] = [loss, size.blank_loss].map(|loss| decimal(loss, 6));
             console.warn(&format!(
-                "the loss is {loss:.6}, more than the {blank:.6} of a model without weights: training diverged; \
+                "the loss is {loss}, more than the {blank} of a model without weights: training diverged; \
                  choose smaller steps or stronger regularisation"
             ));
         }

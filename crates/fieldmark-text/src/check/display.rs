@@ -130,7 +130,8 @@ fn show_overlap(f: &mut Formatter<'_>, overlap: &Overlap) -> fmt::Result {
     } = overlap;
     writeln!(
         f,
-        "{file}: {sequences} sequences, {} of them also in the training data",
+        "{file}: {sequences} sequence{}, {} of them also in the training data",
+        if *sequences == 1 { "" } else { "s" },
         repeated.count
     )?;
     for repeat in &repeated.examples {

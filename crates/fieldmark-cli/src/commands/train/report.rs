@@ -65,11 +65,18 @@ impl fmt::Display for Size {
             threads,
             blank_loss: _,
         } = self;
+        let of = |count: &usize, what: &str| match count {
+            1 => format!("1 {what}"),
+            count => format!("{count} {what}s"),
+        };
         write!(
             f,
-            "{sequences} sequences, {tokens} tokens, {labels} labels, {observations} observations, read in \
-             {read_seconds:.2} s; {threads} {}",
-            if *threads == 1 { "thread" } else { "threads" }
+            "{}, {}, {}, {}, read in {read_seconds:.2} s; {}",
+            of(sequences, "sequence"),
+            of(tokens, "token"),
+            of(labels, "label"),
+            of(observations, "observation"),
+            of(threads, "thread")
         )
     }
 }
