@@ -5,6 +5,7 @@
 
 mod commands;
 mod console;
+mod documents;
 mod failure;
 mod interrupt;
 mod memory;

@@ -28,13 +28,16 @@ fn run_all(place: &Place, commands: &[String]) {
     }
 }
 
-const COMMANDS: [&str; 7] = [
+const COMMANDS: [&str; 10] = [
     "quickstart",
+    "init",
     "train",
     "tag",
     "eval",
     "check",
+    "cv",
     "inspect",
+    "convert",
     "generate",
 ];
 
@@ -68,6 +71,9 @@ fn examples_of_the_help() {
             ));
         }
         place.write("tagged.txt", place.run("tag --model ner.fmk test.txt"));
+        place.run("init chunking --output names.toml");
+        place.run("train names.toml --model names.fmk");
+        place.write("notes.txt", "Ada sleeps here.\n");
         let help = place.run(&format!("{command} --help"));
         let examples = help.split("Examples:\n").nth(1).unwrap().replace("\\\n", " ");
         let lines = examples.lines().map(str::trim);

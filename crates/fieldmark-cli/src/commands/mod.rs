@@ -1,8 +1,11 @@
 //! The commands, one file each.
 
 mod check;
+mod convert;
+mod cv;
 mod eval;
 mod generate;
+mod init;
 mod inspect;
 mod quickstart;
 mod tag;
@@ -15,11 +18,14 @@ use crate::failure::Failure;
 #[derive(Debug, clap::Subcommand)]
 pub enum Command {
     Quickstart(quickstart::Arguments),
+    Init(init::Arguments),
     Train(Box<train::Arguments>),
     Tag(tag::Arguments),
     Eval(eval::Arguments),
     Check(check::Arguments),
+    Cv(cv::Arguments),
     Inspect(inspect::Arguments),
+    Convert(convert::Arguments),
     Generate(generate::Arguments),
 }
 
@@ -27,6 +33,9 @@ impl Command {
     pub fn run(self, console: &Console) -> Result<(), Failure> {
         match self {
             Command::Quickstart(arguments) => arguments.run(console),
+            Command::Init(arguments) => arguments.run(console),
+            Command::Cv(arguments) => arguments.run(console),
+            Command::Convert(arguments) => arguments.run(console),
             Command::Train(arguments) => arguments.run(console),
             Command::Tag(arguments) => arguments.run(console),
             Command::Eval(arguments) => arguments.run(console),

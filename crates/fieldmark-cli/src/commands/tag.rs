@@ -1,6 +1,7 @@
 //! `fieldmark tag`: labels for new sequences.
 
 mod answer;
+mod documents;
 mod limits;
 pub mod trouble;
 mod write;
@@ -10,15 +11,22 @@ use crate::failure::Failure;
 use crate::options::input::FormatName;
 use crate::options::machine::{Arithmetic, PrecisionName, Threads};
 use answer::{Answers, Wanted};
+use clap::ValueEnum;
 use fieldmark::chain::inference::Space;
+use fieldmark::core::container::Container;
 use fieldmark::core::kernels::Dispatch;
 use fieldmark::text::{BlockOptions, LabelSyntax, Source, Unseen};
-use fieldmark::{Error, InputKind, Model};
+use fieldmark::{Error, InputKind, Model, Pipeline};
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use write::{View, Written};
 
-/// Label sequences with a model
+/// Label sequences, or mark texts, with a model
+///
+/// A model that was trained with a config reads documents of any format (see `fieldmark convert`) and prints a
+/// table of what it found, with the confidence of each span; --to writes another format. All that follows is
+/// about models that were trained on attributes or columns.
 ///
 /// Reads what the model was trained to read and keeps its order. For attribute files it prints one label
 /// per line and a blank line after each sequence; for column files every line of the input as it is, with the
@@ -35,21 +43,24 @@ use write::{View, Written};
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
-    /// Sequences to label, plain, .gz or .zst; `-` is standard input
-    #[arg(value_name = "DATA", default_value = "-")]
-    data: PathBuf,
+    /// The model file, unless --model names it, and what to label: plain, .gz or .zst; `-` is standard input
+    #[arg(value_name = "MODEL DATA")]
+    files: Vec<PathBuf>,
 
     /// Model file
     #[arg(short, long, value_name = "FILE")]
-    model: PathBuf,
+    model: Option<PathBuf>,
 
-    /// Format of the data; it must be the one that the model was trained on
-    #[arg(long, value_enum)]
-    format: Option<FormatName>,
+    /// Format of the data; of observations it must be the one that the model was trained on
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<String>,
 
     /// Skip lines of column files that begin with this text, besides those that the model skips; may be repeated
     #[arg(long, value_name = "PREFIX", allow_hyphen_values = true)]
     skip_lines: Vec<String>,
+
+    #[command(flatten)]
+    documents: documents::DocumentOptions,
 
     #[command(flatten)]
     wanted: WantedOptions,
@@ -119,6 +130,10 @@ struct WantedOptions {
 
 const EXAMPLES: &str = "\
 Examples:
+  fieldmark tag names.fmk notes.txt
+  fieldmark tag names.fmk notes.txt --to jsonl
+  fieldmark tag names.fmk notes.txt --output notes.html
+
   fieldmark tag --model chunker.fmk test.txt > tagged.txt
   fieldmark tag --model chunker.fmk --scheme iob2 --spans test.txt
   fieldmark tag --model chunker.fmk --nbest 3 --json test.txt
@@ -187,8 +202,31 @@ impl WantedOptions {
 
 impl Arguments {
     pub fn run(self, console: &Console) -> Result<(), Failure> {
-        let mut model = Model::open(&self.model)?;
-        if let Some(format) = self.format.filter(|format| !format.is(&model.input)) {
+        let (path, files) = self.model_and_files()?;
+        let container = Arc::new(Container::open(&path).map_err(Error::from)?);
+        if Pipeline::is_in(&container) {
+            let pipeline = Pipeline::from_container(container)?;
+            self.refuse_for_documents()?;
+            self.threads.start()?;
+            return self.tag_documents(&pipeline, &files, console);
+        }
+        if let Some(option) = self.documents.given().next() {
+            return Err(Failure::user(format_args!(
+                "--{option} is for models that read text, but {} reads observations",
+                path.display()
+            )));
+        }
+        let [data] = files.as_slice() else {
+            return Err(Failure::user("a model of observations labels one file at a time"));
+        };
+        let mut model = Model::from_container(container)?;
+        let format = self
+            .format
+            .as_deref()
+            .map(|name| FormatName::from_str(name, true))
+            .transpose();
+        let format = format.map_err(|_| Failure::user("--format: this model reads crfsuite or columns"))?;
+        if let Some(format) = format.filter(|format| !format.is(&model.input)) {
             let other = if format == FormatName::Columns {
                 "crfsuite"
             } else {
@@ -196,7 +234,7 @@ impl Arguments {
             };
             return Err(Failure::user(format_args!(
                 "{}: this model reads --format {other}. Leave the option out to use the model's format",
-                self.model.display()
+                path.display()
             )));
         }
         if self.skip_lines.iter().any(String::is_empty) {
@@ -212,12 +250,62 @@ impl Arguments {
             Space::Linear
         };
         match self.arithmetic.precision {
-            PrecisionName::F64 => self.tag::<f64>(model, space, console),
-            PrecisionName::F32 => self.tag::<f32>(model, space, console),
+            PrecisionName::F64 => self.tag::<f64>(model, data, space, console),
+            PrecisionName::F32 => self.tag::<f32>(model, data, space, console),
         }
     }
 
-    fn tag<T: Dispatch>(&self, mut model: Model, space: Space, console: &Console) -> Result<(), Failure> {
+    /// The model, and the files to label: standard input if there are none.
+    fn model_and_files(&self) -> Result<(PathBuf, Vec<PathBuf>), Failure> {
+        let (model, files) = match (&self.model, self.files.as_slice()) {
+            (Some(model), files) => (model, files),
+            (None, [model, files @ ..]) => (model, files),
+            (None, []) => {
+                return Err(Failure::user(
+                    "there is no model. Give its file first, then what to label: fieldmark tag MODEL DATA",
+                ));
+            }
+        };
+        let files = if files.is_empty() {
+            vec![PathBuf::from("-")]
+        } else {
+            files.to_vec()
+        };
+        Ok((model.clone(), files))
+    }
+
+    /// Options that a model that reads text has no use for.
+    fn refuse_for_documents(&self) -> Result<(), Failure> {
+        let wanted = &self.wanted;
+        let given = [
+            ("skip-lines", !self.skip_lines.is_empty()),
+            ("probs", wanted.probs),
+            ("marginals", wanted.marginals),
+            ("max-marginals", wanted.max_marginals),
+            ("nbest", wanted.nbest.is_some()),
+            ("spans", wanted.spans),
+            ("pair-marginals", wanted.pair_marginals),
+            ("log-probs", wanted.log_probs),
+            ("json", wanted.json),
+            ("precision", self.arithmetic.precision == PrecisionName::F32),
+            ("log-space", self.arithmetic.log_space),
+        ];
+        let given = given.into_iter().chain(self.limits.given());
+        match given.into_iter().find(|(_, given)| *given) {
+            None => Ok(()),
+            Some((name, _)) => Err(Failure::user(format_args!(
+                "--{name} is for models of observations; this one reads text and writes what --to says"
+            ))),
+        }
+    }
+
+    fn tag<T: Dispatch>(
+        &self,
+        mut model: Model,
+        data: &Path,
+        space: Space,
+        console: &Console,
+    ) -> Result<(), Failure> {
         let columns = matches!(model.input.kind, InputKind::Columns { .. });
         let syntax = if columns && model.input.partial_labels {
             LabelSyntax::Partial
@@ -235,7 +323,7 @@ impl Arguments {
         }
         let limits = self.limits.resolve(model, console)?;
         let answers = Answers::new(model, &limits, wanted, syntax)?;
-        let source = Source::from_argument(&self.data);
+        let source = Source::from_argument(data);
         let name = source.name();
         let arrives = !source.is_complete();
         let mut tally = Tally::new(&name, console);

@@ -1,6 +1,7 @@
 //! `fieldmark train`: from data to a model file.
 
 mod checkpoints;
+pub mod config;
 mod report;
 pub mod shape;
 
@@ -35,17 +36,24 @@ use std::time::Instant;
 /// Wapiti's: `.`, `\d` `\a` `\w` `\l` `\u` `\p` `\s` and their opposites in upper case, `^`, `$`, `*` and `?`;
 /// everything else, brackets and `+` too, stands for itself.
 ///
+/// A config (see `fieldmark init`) says everything about a task in one file, from raw text to post-processing;
+/// what it trains needs nothing else to mark new texts.
+///
 /// The regularised loss is -log-likelihood + c1·Σ|w| + c2·Σw².
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES, allow_negative_numbers = true)]
 pub struct Arguments {
-    /// Training data; `-` is standard input
+    /// Training data, or a config (.toml) that names them; `-` is standard input
     #[arg(value_name = "DATA")]
     data: PathBuf,
 
     /// Model file to write
     #[arg(short, long, value_name = "FILE")]
     model: PathBuf,
+
+    /// Set a key of the config, as section.key=value; may be repeated
+    #[arg(short = 'o', long = "override", value_name = "KEY=VALUE")]
+    overrides: Vec<String>,
 
     #[command(flatten)]
     input: InputOptions,
@@ -96,6 +104,10 @@ struct RunOptions {
 
 const EXAMPLES: &str = "\
 Examples:
+  With a config, from a recipe:
+      fieldmark init chunking --output chunking.toml
+      fieldmark train chunking.toml --model chunks.fmk -o training.c2=1
+
   From a CRFsuite attribute file, as `crfsuite learn` would:
       fieldmark train --c2 1 --model chunker.fmk train.crfsuite
 
@@ -115,6 +127,15 @@ const POSITION_BYTES: u64 = 256;
 
 impl Arguments {
     pub fn run(self, console: &Console) -> Result<(), Failure> {
+        if config::is_config(&self.data) {
+            return self.run_config(console);
+        }
+        if let Some(text) = self.overrides.first() {
+            return Err(Failure::user(format_args!(
+                "-o {text} changes a config, but {} is none: its name does not end with .toml",
+                self.data.display()
+            )));
+        }
         let (mut input, template) = self.input.resolve(&self.data)?;
         input.step_observations = self.shape.step_observations();
         let mut options = TrainOptions {

@@ -28,7 +28,7 @@ pub struct DataConfig {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TextConfig {
-    /// Where sentences end; `mode = "whole"` takes a text as it is.
+    /// Where sentences end; `mode = "none"` takes a text as it is.
     #[schemars(with = "serde_json::Value")]
     pub sentences: SentenceOptions,
     /// Where tokens end.

@@ -114,7 +114,7 @@ pub(crate) fn spans(
 }
 
 /// The type that an annotation counts as, if it is one to learn.
-fn kind<'a>(config: &'a LabelConfig, annotation: &'a Annotation) -> Option<&'a str> {
+pub(super) fn kind<'a>(config: &'a LabelConfig, annotation: &'a Annotation) -> Option<&'a str> {
     let kind = config.rename.get(&annotation.kind).unwrap_or(&annotation.kind);
     let wanted = config.types.as_ref().is_none_or(|types| types.contains(kind));
     wanted.then_some(kind)

@@ -4,12 +4,14 @@ mod annotate;
 mod card;
 mod gold;
 mod lists;
+mod score;
 mod sequences;
 mod stack;
 mod train;
 
 pub use annotate::Annotator;
 pub use card::{Counts as DataCounts, ModelCard};
+pub use score::Scores;
 pub use train::{RunSummary, TrainedPipeline, train_pipeline};
 
 use crate::Error;

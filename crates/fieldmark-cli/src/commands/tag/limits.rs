@@ -49,6 +49,16 @@ pub struct Limits {
 
 impl LimitOptions {
     /// Whether labels in the data count.
+    /// The options that were given, by name.
+    pub fn given(&self) -> [(&'static str, bool); 4] {
+        [
+            ("scheme", self.scheme.is_some()),
+            ("forbid", !self.forbid.is_empty()),
+            ("rule", !self.rule.is_empty()),
+            ("fix-labels", self.fix_labels),
+        ]
+    }
+
     pub fn fixes_labels(&self) -> bool {
         self.fix_labels
     }

@@ -1,0 +1,206 @@
+//! `fieldmark convert`: documents from one format to another.
+
+use crate::console::Console;
+use crate::documents;
+use crate::failure::Failure;
+use crate::paths::same_file;
+use clap::ValueEnum;
+use fieldmark::core::Scheme;
+use fieldmark::text::Source;
+use fieldmark::text::formats::encoding::Encoding;
+use fieldmark::text::formats::{DocumentFormat, Misfit, Notices, ReadOptions, Target, WriteOptions};
+use fieldmark::text::tokenize::{Tokenizer, TokenizerProfile};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Convert documents from one format to another
+///
+/// Formats are told by the ends of the names, or by --from and --to: text, medline, pubmed, jats, html, pdf,
+/// inline-xml, columns, conllu, jsonl, doccano, spacy, prodigy, huggingface, brat, bioc, csv, pubtator and
+/// gene-mention. A PDF file is written as a copy of the one that was read, with highlights.
+///
+/// What the new format has no place for is listed, one line for each span, with counts at the end: spans that
+/// begin or end inside a token, overlap, nest, have gaps, and details such as scores.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub struct Arguments {
+    /// File, or directory of brat, to read; `-` is standard input
+    #[arg(value_name = "IN")]
+    input: PathBuf,
+
+    /// File, or directory of brat, to write; `-` is standard output
+    #[arg(value_name = "OUT", default_value = "-")]
+    output: PathBuf,
+
+    /// Format of the input
+    #[arg(long, value_name = "FORMAT")]
+    from: Option<DocumentFormat>,
+
+    /// Format of the output
+    #[arg(long, value_name = "FORMAT")]
+    to: Option<DocumentFormat>,
+
+    /// Encoding of the input, such as latin1 [default: detected]
+    #[arg(long, value_name = "NAME")]
+    encoding: Option<Encoding>,
+
+    /// Names of the columns of the input, from the left
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    columns: Vec<String>,
+
+    /// Columns of the input that hold labels, by name or number; -1 is the last
+    #[arg(
+        long,
+        value_name = "COLUMNS",
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
+    labels: Option<Vec<String>>,
+
+    /// Column of the text in a table
+    #[arg(long, value_name = "COLUMN")]
+    text_column: Option<String>,
+
+    /// File with the genes of a gene-mention file
+    #[arg(long, value_name = "FILE")]
+    genes: Option<PathBuf>,
+
+    /// File with the alternatives of a gene-mention file
+    #[arg(long, value_name = "FILE")]
+    alternatives: Option<PathBuf>,
+
+    /// How spans are written in columns
+    #[arg(long, value_enum, default_value_t, value_name = "SCHEME")]
+    scheme: SchemeName,
+
+    /// Label columns to write: as many spans as there are columns can lie on one token
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "label")]
+    layers: Vec<String>,
+
+    /// Tokens of documents that come without: a profile such as fine, dash or clinical
+    #[arg(long, value_name = "PROFILE", default_value = "punctuation")]
+    tokenizer: TokenizerProfile,
+
+    /// Leave out spans that begin or end inside a token, instead of widening them
+    #[arg(long)]
+    drop_misfits: bool,
+
+    /// Write the list of what was lost to this file instead of standard error
+    #[arg(long, value_name = "FILE")]
+    notices: Option<PathBuf>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  From columns to JSON lines, and to a page to look at:
+      fieldmark convert train.txt train.jsonl --from columns
+      fieldmark convert train.txt train.html --from columns
+
+  To the stand-off files of brat, and back to columns of another scheme:
+      fieldmark convert train.txt brat --from columns --to brat
+      fieldmark convert brat train.iob --from brat --scheme iobes";
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum SchemeName {
+    Io,
+    Iob1,
+    #[default]
+    Iob2,
+    Iobes,
+}
+
+impl From<SchemeName> for Scheme {
+    fn from(name: SchemeName) -> Self {
+        match name {
+            SchemeName::Io => Scheme::Io,
+            SchemeName::Iob1 => Scheme::Iob1,
+            SchemeName::Iob2 => Scheme::Iob2,
+            SchemeName::Iobes => Scheme::Iobes,
+        }
+    }
+}
+
+impl Arguments {
+    pub fn run(self, console: &Console) -> Result<(), Failure> {
+        if self.output != Path::new("-") && same_file(&self.input, &self.output) {
+            return Err(Failure::writing(
+                &self.output,
+                "this is the input. Choose another name",
+            ));
+        }
+        let source = Source::from_argument(&self.input);
+        let read = ReadOptions {
+            format: self.from,
+            encoding: self.encoding.unwrap_or_default(),
+            columns: self.columns.clone(),
+            labels: self.labels.clone(),
+            text_column: self.text_column.clone(),
+            genes: self.genes.clone(),
+            alternatives: self.alternatives.clone(),
+            ..ReadOptions::default()
+        };
+        let Some(format) = self.to.or_else(|| DocumentFormat::by_name(&self.output)) else {
+            return Err(Failure::user(format_args!(
+                "{}: the name does not tell the format to write; say it with --to",
+                self.output.display()
+            )));
+        };
+        let mut reader = read.open(&source)?;
+        let options = WriteOptions {
+            scheme: self.scheme.into(),
+            labels: self.layers.clone(),
+            misfit: if self.drop_misfits {
+                Misfit::Drop
+            } else {
+                Misfit::Widen
+            },
+            tokenizer: Tokenizer::new(self.tokenizer.clone()),
+            title: source.name(),
+            ..WriteOptions::default()
+        };
+        let target = if self.output == Path::new("-") {
+            Target::Stream(console.output())
+        } else {
+            Target::Path(&self.output)
+        };
+        let refused = |error: std::io::Error| match error.kind() {
+            std::io::ErrorKind::BrokenPipe => Failure::ClosedPipe,
+            _ => Failure::writing(&self.output, error),
+        };
+        let mut writer = options.create(format, target, Some(&source)).map_err(refused)?;
+        let (mut notices, mut documents) = (Notices::new(), 0);
+        while let Some(document) = reader.next(&mut notices)? {
+            writer.write(&document, &mut notices).map_err(refused)?;
+            documents += 1;
+        }
+        writer.finish().map_err(refused)?;
+        drop(writer);
+        self.tell(&notices, console)?;
+        let s = if documents == 1 { "" } else { "s" };
+        console.note(&format!("converted {documents} document{s} to {format}"));
+        Ok(())
+    }
+
+    fn tell(&self, notices: &Notices, console: &Console) -> Result<(), Failure> {
+        if let Some(path) = &self.notices {
+            let write = || -> std::io::Result<()> {
+                let mut file = std::io::BufWriter::new(std::fs::File::create(path)?);
+                notices
+                    .all()
+                    .iter()
+                    .try_for_each(|notice| writeln!(file, "{notice}"))?;
+                file.flush()
+            };
+            write().map_err(|error| Failure::writing(path, error))?;
+        } else {
+            notices
+                .all()
+                .iter()
+                .for_each(|notice| console.note(&documents::line(notice)));
+        }
+        for (kind, count) in notices.counts() {
+            console.warn(&format!("{kind}: {count}"));
+        }
+        Ok(())
+    }
+}

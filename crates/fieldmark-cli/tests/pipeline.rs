@@ -1,0 +1,172 @@
+//! From a recipe to annotations: `init`, `train CONFIG`, `tag` on text, `cv`, `convert`.
+
+mod common;
+use common::Place;
+
+fn trained() -> Place {
+    let place = Place::with_data();
+    place.run("init chunking --output names.toml");
+    place.run("train names.toml --model names.fmk -o training.c2=0.01");
+    place
+}
+
+#[test]
+fn raw_text_becomes_spans_with_confidence() {
+    let place = trained();
+    place.write("notes.txt", "Ada sleeps here.\n");
+    let table = place.run("tag names.fmk notes.txt");
+    let mut lines = table.lines();
+    assert_eq!(
+        lines.next(),
+        Some("document\tstart\tend\ttype\tconfidence\tidentifiers\ttext")
+    );
+    let row: Vec<&str> = lines.next().unwrap().split('\t').collect();
+    assert_eq!(row[..4], ["notes.txt", "0", "3", "PER"]);
+    let confidence: f64 = row[4].parse().unwrap();
+    assert!(confidence > 0.3 && confidence <= 1.0, "{table}");
+    assert_eq!(row[5..], ["-", "Ada"]);
+}
+
+#[test]
+fn every_format_can_be_written_and_nothing_else_is_needed() {
+    let place = trained();
+    place.write("notes.txt", "Ada sleeps here.\n");
+    for name in ["train.txt", "names.toml"] {
+        std::fs::remove_file(place.path(name)).unwrap();
+    }
+    let json = place.run("tag names.fmk notes.txt --to jsonl");
+    assert!(json.contains("\"PER\"") && json.lines().count() == 1, "{json}");
+    let columns = place.run("tag names.fmk notes.txt --to columns");
+    assert!(columns.contains("Ada\tB-PER\nsleeps\tO"), "{columns}");
+    place.run("tag names.fmk notes.txt --output page.html");
+    assert!(
+        place.read("page.html").contains("<mark"),
+        "{}",
+        place.read("page.html")
+    );
+    place.run("tag names.fmk notes.txt --to brat --output brat");
+    assert!(
+        place.read("brat/notes.txt.ann").contains("T1\tPER 0 3\tAda")
+            || place.read("brat/notes.ann").contains("PER")
+    );
+    assert_eq!(
+        place.run("tag --model names.fmk --to spans notes.txt"),
+        place.run("tag names.fmk notes.txt")
+    );
+}
+
+#[test]
+fn options_that_do_not_fit_the_model_are_refused() {
+    let place = trained();
+    place.write("notes.txt", "Ada sleeps here.\n");
+    place.run("train --template template.txt --model model.fmk train.txt");
+    for (arguments, expected) in [
+        (
+            "tag names.fmk notes.txt --marginals",
+            "--marginals is for models of observations",
+        ),
+        (
+            "tag names.fmk notes.txt --scheme iob2",
+            "--scheme is for models of observations",
+        ),
+        ("tag names.fmk notes.txt --to docx", "there is no format \"docx\""),
+        (
+            "tag names.fmk notes.txt --to pubmed --output nowhere/x",
+            "cannot write",
+        ),
+        ("tag names.fmk missing.txt", "missing.txt: cannot read"),
+        ("tag", "there is no model"),
+        (
+            "tag model.fmk test.txt --to jsonl",
+            "--to is for models that read text",
+        ),
+        ("tag model.fmk test.txt train.txt", "one file at a time"),
+        (
+            "train names.toml --model x.fmk --order 2",
+            "--order is for data without a config",
+        ),
+        (
+            "train names.toml --model x.fmk --c2 2",
+            "is for data without a config",
+        ),
+        (
+            "train names.toml --model x.fmk -o training.c3=1",
+            "unknown key 'c3' in training, did you mean",
+        ),
+        (
+            "train names.toml --model x.fmk -o data.train=[]",
+            "data.train names no file",
+        ),
+        (
+            "train train.txt --model x.fmk -o training.c2=1",
+            "changes a config, but train.txt is none",
+        ),
+        ("init chunking --output names.toml", "it is there already"),
+        ("cv names.toml --folds 1", "folds"),
+        (
+            "convert train.txt train.txt --from columns --to columns",
+            "this is the input",
+        ),
+        ("convert train.txt out.xyz --from columns", "say it with --to"),
+        ("convert train.xyz out.jsonl", "does not tell the format"),
+    ] {
+        let error = place.refuse(arguments);
+        assert!(error.contains(expected), "{arguments}\n{error}");
+    }
+    place.write("bad.toml", "[[features]]\nkind = 'prefix'\nlengts = [1]\n");
+    let error = place.refuse("train bad.toml --model x.fmk");
+    assert!(
+        error.contains("bad.toml:3:1: unknown key 'lengts' in features[0], did you mean 'lengths'?"),
+        "{error}"
+    );
+}
+
+#[test]
+fn cross_validation_is_repeatable_and_says_how_sure_it_is() {
+    let place = trained();
+    let table = place.run("cv names.toml --folds 2");
+    assert!(
+        table.contains("all") && table.contains("F1") && table.contains(" to "),
+        "{table}"
+    );
+    assert_eq!(table, place.run("cv names.toml --folds 2 --threads 1"));
+    let json = place.run("cv names.toml --bootstrap 3 --curve --json");
+    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(value.as_array().unwrap().len(), 6);
+    assert_eq!(value[0]["share"], 0.1);
+    assert_eq!(value[5]["splits"], 3);
+}
+
+#[test]
+fn conversion_tells_what_is_lost() {
+    let place = Place::with_data();
+    place.run("convert train.txt train.jsonl --from columns");
+    place.run("convert train.jsonl back.txt --to columns");
+    let columns = |name: &str| -> Vec<(String, String)> {
+        let pair = |line: &str| {
+            let cells: Vec<&str> = line.split_whitespace().collect();
+            (cells[0].to_owned(), cells[cells.len() - 1].to_owned())
+        };
+        let text = place.read(name);
+        text.lines()
+            .filter(|line| !line.trim().is_empty() && !line.starts_with("###"))
+            .map(pair)
+            .collect()
+    };
+    assert_eq!(columns("back.txt"), columns("train.txt"));
+    place.write(
+        "nested.jsonl",
+        "{\"id\":\"1\",\"text\":\"ab cd\",\"entities\":[[0,5,\"X\"],[3,5,\"Y\"],[0,1,\"Z\"]]}\n",
+    );
+    let done = place
+        .command("convert nested.jsonl out.txt --to columns --notices lost.txt")
+        .done();
+    let errors = common::errors(&done.code(0));
+    assert!(errors.contains("nested span"), "{errors}");
+    assert_eq!(
+        place.read("lost.txt").lines().count(),
+        3,
+        "{}",
+        place.read("lost.txt")
+    );
+}
