@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
+use std::sync::OnceLock;
 
 /// An encoding, or the wish to have it detected.
 ///
@@ -148,6 +149,8 @@ pub struct Decoded {
     guessed: bool,
     /// How many sequences of bytes the encoding does not know, and the line of the first.
     replaced: Option<(usize, u64)>,
+    /// Where lines end, once someone asks.
+    lines: OnceLock<Vec<usize>>,
 }
 
 impl Decoded {
@@ -186,6 +189,7 @@ impl Decoded {
             places: Places::Shift(mark),
             guessed,
             replaced: None,
+            lines: OnceLock::new(),
         };
         match encoding.0 {
             Choice::Standard(standard) if standard == UTF_8 => decoded.take_utf8(bytes, mark)?,
@@ -297,7 +301,9 @@ impl Decoded {
 
     /// The line of a byte of the text, from 1.
     pub fn line(&self, at: usize) -> u64 {
-        1 + memchr::memchr_iter(b'\n', &self.text.as_bytes()[..at.min(self.text.len())]).count() as u64
+        let ends = || memchr::memchr_iter(b'\n', self.text.as_bytes()).collect();
+        let ends = self.lines.get_or_init(ends);
+        1 + ends.partition_point(|end| *end < at) as u64
     }
 
     /// An error at a byte of the text.

@@ -6,8 +6,7 @@
 //! by tabs, other white space collapses, except in `pre`. Scripts, style sheets, comments and what browsers
 //! show only without scripts are dropped, and so are attributes, also texts for images.
 //!
-//! Elements: `title`, `heading`, `paragraph`, `list`, `table`, `caption`, `section`, `footnote` is not known to
-//! HTML. Beside them there is an element `text` for every stretch of text that stands in one piece in the file:
+//! Elements: `title`, `heading`, `paragraph`, `list`, `table`, `caption`, `section`. Beside them there is an element `text` for every stretch of text that stands in one piece in the file:
 //! either byte for byte or, for a reference such as `&alpha;` and for white space, one for the other.
 //!
 //! [`HtmlWriter::over`] lays annotations over the file that a document was read from, as `<mark>`, and the reader
@@ -77,9 +76,12 @@ impl DocumentReader for HtmlReader {
 }
 
 fn decode(source: &Source, encoding: Encoding) -> Result<Decoded, ReadError> {
-    let bytes = read_bytes(source)?;
+    decode_bytes(&source.name(), read_bytes(source)?, encoding)
+}
+
+fn decode_bytes(name: &str, bytes: Vec<u8>, encoding: Encoding) -> Result<Decoded, ReadError> {
     let declared = declared(&bytes);
-    Decoded::with_declared(&source.name(), bytes, encoding, declared.as_deref())
+    Decoded::with_declared(name, bytes, encoding, declared.as_deref())
 }
 
 /// The encoding that a page names near its beginning.

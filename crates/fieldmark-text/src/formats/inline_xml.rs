@@ -219,6 +219,7 @@ impl DocumentReader for InlineXmlReader {
             slots: Vec::new(),
             problems: Vec::new(),
             id_from: None,
+            ended_in_id: Vec::new(),
         };
         builder.read(inside, text);
         let (mut document, problems) = builder.finish();
@@ -249,8 +250,10 @@ struct Builder<'a> {
     elements_open: usize,
     slots: Vec<Option<Annotation>>,
     problems: Vec<(NoticeKind, usize, String)>,
-    /// Where the name of the document begins in its text.
-    id_from: Option<usize>,
+    /// Where the name of the document begins in its text, and how many elements there were before it.
+    id_from: Option<(usize, usize)>,
+    /// Slots of annotations that ended inside the name.
+    ended_in_id: Vec<usize>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -324,7 +327,8 @@ impl<'a> Builder<'a> {
             Slot::Annotation(_) => self.slots.push(None),
             Slot::Element => self.elements_open += 1,
             Slot::Id => {
-                self.id_from.get_or_insert(self.document.text.len());
+                let here = (self.document.text.len(), self.document.elements.len());
+                self.id_from.get_or_insert(here);
             }
         }
         self.depth += 1;
@@ -358,32 +362,35 @@ impl<'a> Builder<'a> {
                 let message = format!("`<{}>` holds no text and is left out", tag.name);
                 self.problems.push((NoticeKind::Empty, begun.start, message));
             }
-            Slot::Annotation(at) => self.slots[at] = Some(annotation(begun, range)),
+            Slot::Annotation(at) => {
+                self.slots[at] = Some(annotation(begun, range));
+                if self.id_from.is_some() {
+                    self.ended_in_id.push(at);
+                }
+            }
         }
     }
 
-    /// Cuts the name out of the text. Tags inside it are gone with it.
+    /// Cuts the name out of the text. What is marked inside it is gone with it.
     fn take_id(&mut self) {
-        let Some(from) = self.id_from.take() else {
+        let Some((from, elements)) = self.id_from.take() else {
             return;
         };
         let id = self.document.text.split_off(from);
         if self.document.id.is_empty() {
             self.document.id = id.trim().to_owned();
         }
-        let inside = |slot: &&mut Option<Annotation>| {
-            slot.as_ref()
-                .is_some_and(|annotation| annotation.range().end > from)
-        };
-        for slot in self
-            .slots
-            .iter_mut()
-            .rev()
-            .take_while(|slot| slot.is_none() || inside(slot))
-        {
-            *slot = None;
+        let cut = |range: &mut Range<usize>| *range = range.start.min(from)..range.end.min(from);
+        for at in self.ended_in_id.drain(..) {
+            let slot = &mut self.slots[at];
+            if let Some(annotation) = slot {
+                annotation.fragments.iter_mut().for_each(cut);
+            }
+            *slot = slot.take().filter(|annotation| !annotation.range().is_empty());
         }
-        self.document.elements.retain(|element| element.range.end <= from);
+        for element in &mut self.document.elements[elements..] {
+            cut(&mut element.range);
+        }
     }
 
     /// The document, and what was wrong where in the text.

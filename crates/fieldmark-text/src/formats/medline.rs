@@ -238,14 +238,11 @@ fn write_field(out: &mut impl Write, tag: &str, value: &str) -> io::Result<()> {
     let mut column = 6;
     let mut word_start = 0;
     let bytes = value.as_bytes();
+    let visible = |c: Option<char>| c.is_some_and(|c| !c.is_whitespace());
     let is_cut = |at: usize| {
-        let around = [at.wrapping_sub(1), at + 1];
         bytes[at] == b' '
-            && around.into_iter().all(|at| {
-                let next = value.get(at..).and_then(|rest| rest.chars().next());
-                bytes.get(at).is_some_and(|byte| !byte.is_ascii_whitespace())
-                    && !next.is_some_and(char::is_whitespace)
-            })
+            && visible(value[..at].chars().next_back())
+            && visible(value[at + 1..].chars().next())
     };
     for end in (0..=bytes.len()).filter(|&at| at == bytes.len() || is_cut(at)) {
         let word = &value[word_start..end];

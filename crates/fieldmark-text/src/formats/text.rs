@@ -277,9 +277,7 @@ mod tests {
     #[test]
     fn a_line_of_50_megabytes_is_a_line() {
         let long = "word ".repeat(10_000_000);
-        for layout in [Layout::Whole, Layout::Lines, Layout::Blocks] {
-            assert_eq!(read(&long, layout).len(), 1);
-        }
+        assert_eq!(read(&long, Layout::Lines).len(), 1);
         // As many short ones.
         assert_eq!(read(&"a\n\n".repeat(200_000), Layout::Blocks).len(), 200_000);
     }

@@ -139,11 +139,11 @@ fn depth_and_length_are_no_danger() {
         let deep = format!("<{name}>").repeat(100_000) + "x" + &format!("</{end}>").repeat(100_000);
         let text = read(&deep).text;
         assert!(text == "x" || end == "svg", "{name}");
-        read(&format!("<{name}></q></div>").repeat(50_000));
+        read(&format!("<{name}></q></div>").repeat(10_000));
     }
-    assert_eq!(read(&"word ".repeat(2_000_000)).text.len(), 9_999_999);
-    read(&"&".repeat(1_000_000));
-    read(&"<".repeat(1_000_000));
+    assert_eq!(read(&"word ".repeat(1_000_000)).text.len(), 4_999_999);
+    read(&"&".repeat(200_000));
+    read(&"<".repeat(200_000));
     read(&"a&amp;".repeat(200_000));
 }
 

@@ -1,9 +1,9 @@
 //! Writing HTML: marks in the file that a document was read from, or a page of its own.
 
-use super::{Parsed, decode, parse};
+use super::{Parsed, decode_bytes, parse};
 use crate::document::{Annotation, Document, Place};
 use crate::error::ReadError;
-use crate::formats::encoding::{Decoded, Encoding};
+use crate::formats::encoding::{Decoded, Encoding, read_bytes};
 use crate::formats::xml::Escaped;
 use crate::formats::{DocumentWriter, NoticeKind, Notices, tell_unwritten};
 use crate::render::{self, html::Page};
@@ -51,9 +51,10 @@ impl<W: Write> HtmlWriter<W> {
     ///
     /// There is one document in a file: a second one, or one with another text, is an error.
     pub fn over(out: W, source: &Source, encoding: Encoding) -> Result<Self, ReadError> {
+        let bytes = read_bytes(source)?;
         let mode = Mode::Over {
-            decoded: Box::new(decode(source, encoding)?),
-            bytes: crate::formats::encoding::read_bytes(source)?,
+            decoded: Box::new(decode_bytes(&source.name(), bytes.clone(), encoding)?),
+            bytes,
             done: false,
         };
         Ok(Self { out, mode })

@@ -186,13 +186,15 @@ pub(super) fn lay_out(pages: &[(f32, f32, Vec<Line>)]) -> Laid {
         elements: Vec::new(),
         boxes: Vec::new(),
         block: None,
+        page_start: 0,
     };
     for (at, (height, width, lines)) in pages.iter().enumerate() {
-        let start = laid.text.len();
+        laid.page_start = laid.text.len();
         for line in lines {
             laid.add(line);
         }
         let page = at as u32 + 1;
+        let start = laid.page_start;
         let start = start + usize::from(laid.text[start..].starts_with(['\n', ' ']));
         laid.elements.push(Element {
             kind: "page".to_owned(),
@@ -218,6 +220,8 @@ struct Laying<'a> {
     elements: Vec<Element>,
     boxes: Vec<TextBox>,
     block: Option<Block<'a>>,
+    /// Where the text of the page begins.
+    page_start: usize,
 }
 
 /// A heading or paragraph that may go on.
@@ -332,6 +336,7 @@ impl<'a> Laying<'a> {
     /// Takes back the end of the text.
     fn cut(&mut self, len: usize) {
         self.text.truncate(len);
+        self.page_start = self.page_start.min(len);
         while self.boxes.last().is_some_and(|last| last.range.start >= len) {
             self.boxes.pop();
         }

@@ -299,7 +299,8 @@ impl Interpreter<'_> {
             );
             let along = (placed[0] * width, placed[1] * width);
             let size = (placed[2] * placed[2] + placed[3] * placed[3]).sqrt() * state.size.abs();
-            let finite = placed.iter().all(|number| number.is_finite()) && size.is_finite();
+            let numbers = placed.iter().chain([&along.0, &along.1, &size]);
+            let finite = numbers.into_iter().all(|number| number.is_finite());
             if meaning.is_empty() || !finite {
                 problems.lost_glyphs += usize::from(!is_blank);
             } else if along.0 < along.1.abs() {

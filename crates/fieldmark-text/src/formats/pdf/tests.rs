@@ -106,6 +106,17 @@ fn lines_are_joined_and_headings_found() {
 }
 
 #[test]
+fn a_word_cut_at_the_end_of_a_page_is_whole() {
+    let pages = [
+        at(50.0, 100.0, 10.0, "The end is cut in a para-"),
+        at(50.0, 700.0, 10.0, "g"),
+    ];
+    let (document, _) = read_bytes_of(pdf(&pages));
+    assert_eq!(document.text, "The end is cut in a parag");
+    assert_eq!(parts(&document, "page"), ["The end is cut in a para", "g"]);
+}
+
+#[test]
 fn columns_come_one_after_the_other() {
     let mut page = at(50.0, 760.0, 18.0, "A title over both columns of the text");
     for row in 0..20 {
