@@ -476,7 +476,7 @@ mod tests {
             texts(&documents[0]),
             ["fibrinogen degradation products", "FDP", "fibrinogen"]
         );
-        assert_eq!(mention_places(&documents[0], ALTGENE), [2..12]);
+        assert_eq!(mention_places(&documents[0], ALTGENE)[0], 2..12);
         let (documents, _) = read([SENTENCE, GENES, ALTERNATIVES], Mentions::Short);
         assert_eq!(texts(&documents[0]), ["fibrinogen", "FDP"]);
         let (documents, _) = read([SENTENCE, GENES, ALTERNATIVES], Mentions::Long);

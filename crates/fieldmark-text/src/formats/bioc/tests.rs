@@ -68,13 +68,13 @@ fn one(offset: &str, length: &str, said: &str) -> String {
 fn places_are_checked_against_the_text() {
     let (documents, notices) = read(&one("3", "2", "ab"));
     assert!(notices.is_empty());
-    assert_eq!(documents[0].annotations[0].fragments, [5..7]);
+    assert_eq!(documents[0].annotations[0].range(), 5..7);
     // Bytes.
     let (documents, notices) = read(&one("5", "2", "ab"));
-    assert_eq!(documents[0].annotations[0].fragments, [5..7]);
+    assert_eq!(documents[0].annotations[0].range(), 5..7);
     assert_eq!(kinds(&notices), [NoticeKind::OtherText]);
     let (documents, notices) = read(&one("2", "2", "γ"));
-    assert_eq!(documents[0].annotations[0].fragments, [2..4]);
+    assert_eq!(documents[0].annotations[0].range(), 2..4);
     assert_eq!(kinds(&notices), [NoticeKind::OtherText]);
     let (documents, notices) = read(&one("3", "2", "zz"));
     assert_eq!(

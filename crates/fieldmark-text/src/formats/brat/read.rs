@@ -64,7 +64,7 @@ impl BratReader {
 
 fn pair(id: String, text: &Path) -> Pair {
     let annotations = text.with_extension("ann");
-    let annotations = annotations.exists().then(|| Source::File(annotations));
+    let annotations = annotations.exists().then_some(Source::File(annotations));
     Pair {
         id,
         text: Source::File(text.to_owned()),

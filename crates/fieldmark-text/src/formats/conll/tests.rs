@@ -269,6 +269,45 @@ fn any_document_can_be_written() {
     );
 }
 
+#[test]
+fn blank_words_and_empty_cells_are_kept_or_told() {
+    let token = |range, column: &str| GivenToken {
+        range,
+        columns: vec![column.to_owned()],
+    };
+    let mut document = Document::new("1", "a  b");
+    document.given = Some(GivenTokens {
+        columns: vec!["c1".to_owned()],
+        sentences: vec![vec![token(0..1, ""), token(1..3, "x"), token(3..4, "y z")]],
+    });
+    for separator in [CellSeparator::Tab, CellSeparator::Comma] {
+        let options = ColumnWriterOptions {
+            separator,
+            ..ColumnWriterOptions::default()
+        };
+        let (written, notices) = write(std::slice::from_ref(&document), options);
+        assert!(notices.is_empty());
+        let options = ColumnOptions {
+            separator: Some(separator),
+            ..ColumnOptions::default()
+        };
+        let (again, _) = read_with(&written, options);
+        let given = again[0].given.as_ref().unwrap();
+        let cells: Vec<&str> = given.sentences[0]
+            .iter()
+            .map(|token| token.columns[0].as_str())
+            .collect();
+        assert_eq!((again[0].text.as_str(), cells), ("a    b", vec!["", "x", "y z"]));
+    }
+    let options = ColumnWriterOptions {
+        separator: CellSeparator::Whitespace,
+        ..ColumnWriterOptions::default()
+    };
+    let (written, notices) = write(std::slice::from_ref(&document), options);
+    assert_eq!(written, "### 1\na _ O\n__ x O\nb y_z O\n\n");
+    assert_eq!(notices.all().len(), 3);
+}
+
 fn arbitrary() -> impl Strategy<Value = Vec<Document>> {
     let token = ("[a-zA-Zäβ#,0-9]{1,4}", "[A-Z]{1,2}");
     let sentence = prop::collection::vec((token, 0..4_usize), 1..6);

@@ -134,11 +134,12 @@ impl<W: Write> ColumnWriter<W> {
             CellSeparator::Comma => c == ',' && what != "word",
         };
         let (mut cell, mut changed) = one_line(text, splits);
-        if separator != CellSeparator::Tab {
+        if separator == CellSeparator::Whitespace {
             cell = cell.replace(' ', EMPTY);
         }
-        if cell.trim_matches(['\t', ' ']).is_empty() || cell == "-DOCSTART-" {
-            changed |= !text.is_empty();
+        let missing = cell.is_empty() && (what == "word" || separator == CellSeparator::Whitespace);
+        if missing || cell == "-DOCSTART-" {
+            changed = true;
             cell = EMPTY.to_owned();
         }
         if changed {
@@ -170,7 +171,7 @@ impl<W: Write> ColumnWriter<W> {
                     .map_or("", String::as_str)
             };
             for column in sentence.columns {
-                let text = column.map_or("", given_cell);
+                let text = column.map_or(EMPTY, given_cell);
                 cells.push(self.cell(text, &document.id, "cell", notices));
             }
             for (labels, source) in sentence.labels.iter().zip(sentence.sources) {
@@ -180,6 +181,11 @@ impl<W: Write> ColumnWriter<W> {
                     "{bar}{}",
                     self.cell(label, &document.id, "label", notices)
                 ));
+            }
+            if cells.iter().all(|cell| cell.trim().is_empty()) {
+                let message = format!("the blank word at {range:?} was written as `{EMPTY}`");
+                notices.add(NoticeKind::OtherText, &document.id, None, message);
+                cells[0] = EMPTY.to_owned();
             }
             self.line(&cells)?;
         }

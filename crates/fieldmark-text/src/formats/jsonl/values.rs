@@ -22,8 +22,10 @@ fn value_of(fact: &str) -> Value {
     let parsed = structured
         .then(|| serde_json::from_str::<Value>(fact).ok())
         .flatten();
-    let same = parsed.filter(|value| value.to_string() == fact);
-    same.unwrap_or_else(|| Value::String(fact.to_owned()))
+    let canonical = |value: &Value| serde_json::to_string(value).is_ok_and(|text| text == fact);
+    parsed
+        .filter(canonical)
+        .unwrap_or_else(|| Value::String(fact.to_owned()))
 }
 
 /// Takes the id of a document, which may be a number; without one it is the number of the line.
