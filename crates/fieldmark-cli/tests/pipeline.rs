@@ -56,6 +56,27 @@ fn every_format_can_be_written_and_nothing_else_is_needed() {
 }
 
 #[test]
+fn a_model_tells_what_it_is_and_why_it_decides() {
+    let place = trained();
+    place.write("notes.txt", "Ada sleeps here.\n");
+    let overview = place.run("inspect names.fmk");
+    assert!(
+        overview.contains("reads text") && overview.contains("Phrases of sentences"),
+        "{overview}"
+    );
+    assert!(
+        overview.contains("W=Ada") && overview.contains("spans"),
+        "{overview}"
+    );
+    let why = place.run("inspect --explain notes.txt names.fmk");
+    assert!(why.contains("Ada") && why.contains("W=Ada"), "{why}");
+    let dump = place.run("inspect --dump names.fmk");
+    assert!(dump.contains("config\tname = \"chunking\""), "{dump}");
+    let error = place.refuse("inspect --explain notes.txt --line 1 names.fmk");
+    assert!(error.contains("--line is for models of observations"), "{error}");
+}
+
+#[test]
 fn options_that_do_not_fit_the_model_are_refused() {
     let place = trained();
     place.write("notes.txt", "Ada sleeps here.\n");

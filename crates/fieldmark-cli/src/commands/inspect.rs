@@ -3,15 +3,18 @@
 use super::tag::trouble::{WHERE, too_large};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::memory;
 use crate::paths::{check_writable, same_file};
+use crate::{documents, memory};
 use fieldmark::chain::ChainModel;
 use fieldmark::chain::inference::{Constraints, Error as Inference, Space};
+use fieldmark::core::container::Container;
+use fieldmark::text::formats::{Notices, ReadOptions};
 use fieldmark::text::{Part, Source};
-use fieldmark::{Error, InputFormat, InputKind, Model};
+use fieldmark::{Error, InputFormat, InputKind, Model, ModelCard, Pipeline};
 use serde::Serialize;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Read a model: labels, transitions, strongest features, decisions
 ///
@@ -54,6 +57,7 @@ const EXAMPLES: &str = "\
 Examples:
   fieldmark inspect --top 5 chunker.fmk
   fieldmark inspect --explain test.txt --line 12 chunker.fmk
+  fieldmark inspect --explain notes.txt names.fmk
   fieldmark inspect --dump chunker.fmk > chunker.weights
   fieldmark inspect --load chunker.weights copy.fmk";
 
@@ -62,7 +66,11 @@ impl Arguments {
         if let Some(dump) = &self.load {
             return load(dump, &self.model, console);
         }
-        let model = Model::open(&self.model)?;
+        let container = Arc::new(Container::open(&self.model).map_err(Error::from)?);
+        if Pipeline::is_in(&container) {
+            return self.run_pipeline(&Pipeline::from_container(container)?, console);
+        }
+        let model = Model::from_container(container)?;
         if self.dump {
             let mut output = console.output();
             model.chain.dump(&mut output)?;
@@ -76,30 +84,87 @@ impl Arguments {
     }
 
     fn overview(&self, model: &Model, console: &Console) -> Result<(), Failure> {
-        let inspection = model.chain.inspect(self.top);
-        let file_bytes = std::fs::metadata(&self.model).map_or(0, |file| file.len());
         let format = match &model.input.kind {
             InputKind::Attributes => "crfsuite",
             InputKind::Columns { template: None } => "columns",
             InputKind::Columns { template: Some(_) } => "columns with a template",
         };
+        self.show(&model.chain, format, None, console)
+    }
+
+    /// A model that was trained with a config.
+    fn run_pipeline(&self, pipeline: &Pipeline, console: &Console) -> Result<(), Failure> {
+        if self.dump {
+            let mut output = console.output();
+            pipeline.chain.dump(&mut output)?;
+            let config = pipeline.config().to_toml();
+            config
+                .lines()
+                .try_for_each(|line| writeln!(output, "config\t{line}"))?;
+            return Ok(output.flush()?);
+        }
+        let Some(data) = &self.explain else {
+            return self.show(&pipeline.chain, "text", Some(&pipeline.card), console);
+        };
+        if self.line.is_some() {
+            return Err(Failure::user(
+                "--line is for models of observations; give a file with the text to explain",
+            ));
+        }
+        let mut annotator = pipeline.annotator();
+        let mut output = console.output();
+        let files = [data.clone()];
+        for document in documents::read_all(
+            &files,
+            Path::new(""),
+            &ReadOptions::default(),
+            &mut Notices::new(),
+        )? {
+            for explanation in annotator.explain(&document, self.top)? {
+                if self.json {
+                    serde_json::to_writer(
+                        &mut output,
+                        &serde_json::json!({ "document": document.id, "decisions": explanation.decisions }),
+                    )?;
+                    writeln!(output)?;
+                } else {
+                    writeln!(output, "{}\n\n{explanation}", document.id)?;
+                }
+            }
+        }
+        Ok(output.flush()?)
+    }
+
+    fn show(
+        &self,
+        chain: &ChainModel,
+        input: &'static str,
+        card: Option<&ModelCard>,
+        console: &Console,
+    ) -> Result<(), Failure> {
+        let inspection = chain.inspect(self.top);
+        let file_bytes = std::fs::metadata(&self.model).map_or(0, |file| file.len());
         if self.json {
             #[derive(Serialize)]
-            struct Overview<T> {
+            struct Overview<'a, T> {
                 file_bytes: u64,
                 input: &'static str,
+                #[serde(skip_serializing_if = "Option::is_none")]
+                card: Option<&'a ModelCard>,
                 #[serde(flatten)]
                 inspection: T,
             }
             return console.print_json(&Overview {
                 file_bytes,
-                input: format,
+                input,
+                card,
                 inspection,
             });
         }
         let name = self.model.display();
+        let card = card.map(shown_card).unwrap_or_default();
         console.print(&format!(
-            "{name}: {}, reads {format}\n\n{inspection}",
+            "{name}: {}, reads {input}\n\n{card}{inspection}",
             memory::shown(file_bytes)
         ))
     }
@@ -156,6 +221,27 @@ impl Arguments {
         }
         Ok(text)
     }
+}
+
+/// A model card for people.
+fn shown_card(card: &ModelCard) -> String {
+    let data = &card.data;
+    let mut text = format!("{}: {}\n", card.name, card.description);
+    text += &format!(
+        "trained on {} by fieldmark {}, {} iterations: {}\n",
+        card.date, card.fieldmark, card.iterations, card.stop
+    );
+    text += &format!(
+        "{} documents, {} sequences, {} tokens; fingerprint {}\n",
+        data.documents, data.sequences, data.tokens, data.fingerprint
+    );
+    for (kind, count) in &data.spans {
+        text += &format!("  {kind}: {count} spans\n");
+    }
+    for (set, score) in &card.scores {
+        text += &format!("  score on the {set}: {:.2}\n", 100.0 * score);
+    }
+    text + "\n"
 }
 
 /// Why the sequence that starts in a line cannot be explained.

@@ -4,11 +4,13 @@ use super::Pipeline;
 use super::sequences::{Sentences, describe};
 use super::stack::Labellers;
 use crate::Error;
-use fieldmark_chain::Tagger;
 use fieldmark_chain::inference::{Constraints, Space, SpanReader};
+use fieldmark_chain::Tagger;
+use fieldmark_chain::explain::Explanation;
 use fieldmark_core::{Dataset, DatasetBuilder, Gold, Names, Scheme};
 use fieldmark_text::document::{Annotation, Document, GivenToken, GivenTokens};
 use fieldmark_text::features::Extraction;
+use std::ops::Range;
 
 /// Marks documents; make one per thread and use it again and again.
 pub struct Annotator<'p> {
@@ -67,6 +69,23 @@ impl<'p> Annotator<'p> {
     pub fn label(&mut self, document: &Document) -> Result<Vec<Vec<&str>>, Error> {
         let sentences = self.cut(document)?;
         self.label_sentences(&document.text, &sentences)
+    }
+
+    /// Why the tokens of each sentence get their labels, with at most `top` reasons for each.
+    pub fn explain(&mut self, document: &Document, top: usize) -> Result<Vec<Explanation>, Error> {
+        let sentences = self.cut(document)?;
+        let data = self.describe(&document.text, &sentences)?;
+        let words = |range: Range<usize>| {
+            let tokens = sentences.tokens[range].iter();
+            tokens.map(|token| token.text(&document.text)).collect::<Vec<_>>()
+        };
+        let instances = data.instances().zip(sentences.ranges());
+        instances
+            .map(|(instance, range)| {
+                let explanation = self.pipeline.chain.explain(instance, &self.constraints, top)?;
+                Ok(explanation.with_tokens(words(range)))
+            })
+            .collect()
     }
 
     pub(super) fn label_sentences(
