@@ -20,6 +20,8 @@ use std::path::PathBuf;
 /// by bootstrap (train on as many documents, drawn with replacement, test on those that were not drawn). Lists from
 /// the training data are made anew for each part.
 ///
+/// With --held-out there is one part: data.test.
+///
 /// Prints mean, standard deviation and 95 % interval of precision, recall and F1 of spans, or of the accuracy of
 /// labels. With --curve, the same for models that were trained on a share of the documents.
 #[derive(Debug, clap::Args)]
@@ -45,6 +47,10 @@ pub struct Arguments {
     #[arg(long, value_name = "B")]
     bootstrap: Option<usize>,
 
+    /// Train on all of data.train and test on data.test instead
+    #[arg(long, conflicts_with_all = ["folds", "leave_one_out", "bootstrap"])]
+    held_out: bool,
+
     /// Decides which documents are together
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -65,7 +71,8 @@ const EXAMPLES: &str = "\
 Examples:
   fieldmark init chunking --output cv.toml
   fieldmark cv cv.toml --folds 3
-  fieldmark cv cv.toml --bootstrap 5 -o training.c2=1";
+  fieldmark cv cv.toml --bootstrap 5 -o training.c2=1
+  fieldmark cv cv.toml --held-out -o 'data.test=[\"test.txt\"]'";
 
 /// Shares of the documents for a learning curve.
 const SHARES: [f64; 5] = [0.1, 0.2, 0.4, 0.6, 0.8];
@@ -94,9 +101,27 @@ impl Arguments {
         self.threads.start()?;
         interrupt::listen()?;
         let mut notices = Notices::new();
-        let all = documents::read_all(&config.data.train, folder, &config.data.read, &mut notices)?;
+        let mut all = documents::read_all(&config.data.train, folder, &config.data.read, &mut notices)?;
+        let train = all.len();
+        if self.held_out {
+            all.extend(documents::read_all(
+                &config.data.test,
+                folder,
+                &config.data.read,
+                &mut notices,
+            )?);
+        }
         documents::tell(&notices, console);
-        let splits = self.splits(all.len())?;
+        let splits = match train {
+            train if self.held_out && train < all.len() => {
+                vec![Split {
+                    train: (0..train).collect(),
+                    test: (train..all.len()).collect(),
+                }]
+            }
+            _ if self.held_out => return Err(Failure::user("data.test names no file with documents")),
+            train => self.splits(train)?,
+        };
         let shares: Vec<f64> = if self.curve {
             SHARES.iter().copied().chain([1.0]).collect()
         } else {
