@@ -182,7 +182,7 @@ fn the_report_is_json_and_text() {
         "label scheme IOB2: illegal transitions\n  B-X to I-Y: 1 times (line 2)\n",
         "contradictory sequences: 1 (same observations, other labels)\n  line 4 repeats line 1\n",
         "blanks at the end: 1 line (line 5)\n",
-        "test: 1 sequences, 1 of them also in the training data\n  line 1 is line 1 of the training data\n",
+        "test: 1 sequence, 1 of them also in the training data\n  line 1 is line 1 of the training data\n",
     ] {
         assert!(text.contains(line), "{line:?} in\n{text}");
     }

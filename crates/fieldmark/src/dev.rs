@@ -194,10 +194,10 @@ mod tests {
         assert!(Dev::new(&data(&[&[("b", "B-NEW")]]), &train.labels).is_err());
         // Without spans the score is the share of right labels.
         train.labels = ["X", "Y", "O"].iter().collect();
-        let mut dev = data(&[&[("b", "O"), ("b", "B-NEW")]]);
+        let mut dev = data(&[&[("a", "B-X"), ("b", "O"), ("b", "B-NEW")]]);
         dev.labels = ["X", "Y", "O", "NEW"].iter().collect();
         let dev = Dev::new(&dev, &train.labels).unwrap();
-        assert_eq!(dev.score(&structure, &weights), 0.5);
+        assert_eq!(dev.score(&structure, &weights), 2.0 / 3.0);
     }
 
     #[test]
