@@ -216,8 +216,8 @@ impl ReadOptions {
             DocumentFormat::Bioc => Box::new(BiocReader::new(source)?),
             DocumentFormat::Csv => {
                 let options = TableOptions {
-                    text: self.text_column.as_ref().map(column),
-                    id: self.id_column.as_ref().map(column),
+                    text: self.text_column.as_deref().map(column),
+                    id: self.id_column.as_deref().map(column),
                     ..TableOptions::default()
                 };
                 Box::new(TableReader::new(source, options)?)
@@ -251,7 +251,7 @@ impl ReadOptions {
             labels: self
                 .labels
                 .as_ref()
-                .map(|labels| labels.iter().map(column).collect()),
+                .map(|labels| labels.iter().map(|name| column(name)).collect()),
             documents: self.documents,
             ..ColumnOptions::default()
         }
@@ -259,9 +259,9 @@ impl ReadOptions {
 }
 
 /// A column by name or number.
-fn column(name: &String) -> Column {
+fn column(name: &str) -> Column {
     // Parsing a column cannot fail.
-    name.parse().unwrap_or(Column::Named(name.clone()))
+    name.parse().unwrap_or(Column::Named(name.to_owned()))
 }
 
 #[cfg(feature = "pdf")]
