@@ -4,19 +4,19 @@
 //! keep as [`Notice`]s, one for each span, so that nothing is lost silently. What cannot be read at all is a
 //! [`ReadError`] with file, line and column.
 
-mod bioc;
-mod brat;
-mod conll;
-mod conllu;
+pub mod bioc;
+pub mod brat;
+pub mod conll;
+pub mod conllu;
 mod create;
 pub mod encoding;
 mod flow;
 mod format;
-mod gene_mention;
+pub mod gene_mention;
 pub mod html;
 pub mod inline_xml;
 pub mod jats;
-mod jsonl;
+pub mod jsonl;
 mod layers;
 mod lines;
 mod losses;
@@ -25,8 +25,8 @@ mod notice;
 #[cfg(feature = "pdf")]
 pub mod pdf;
 pub mod pubmed;
-mod pubtator;
-mod table;
+pub mod pubtator;
+pub mod table;
 #[cfg(test)]
 mod testing;
 pub mod text;
