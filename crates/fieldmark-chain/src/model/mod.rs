@@ -242,6 +242,9 @@ impl Pruned {
     }
 }
 
+/// So many observations ahead memory is asked for.
+const AHEAD: usize = 8;
+
 /// Scratch memory to tag with; make one per thread and use it again and again.
 pub struct Tagger<'m, T = f64> {
     structure: &'m Structure,
@@ -296,18 +299,9 @@ impl<'m, T: Dispatch> Tagger<'m, T> {
     ///
     /// The instance must have been read with the observations of the model; its gold labels are ignored.
     pub fn tag(&mut self, instance: Instance<'_>) -> Result<&[u32], Error> {
-        if self.plain && !instance.is_empty() {
-            self.score_labels(instance);
-            if self.label_scores.iter().all(|score| score.is_finite()) {
-                return Ok(self.viterbi.best(&self.label_scores));
-            }
-        }
-        let labels = self
-            .load(instance, &Constraints::none())?
-            .viterbi()?
-            .labels
-            .to_vec();
-        Ok(self.viterbi.keep(labels))
+        self.score_labels(instance);
+        self.score_steps(Some(instance));
+        self.best()
     }
 
     /// All other inference on an instance: k best, marginals, spans, and everything under constraints.
@@ -317,6 +311,76 @@ impl<'m, T: Dispatch> Tagger<'m, T> {
         constraints: &Constraints,
     ) -> Result<Inference<'t, 't, T>, Error> {
         self.score_labels(instance);
+        self.score_steps(Some(instance));
+        self.infer(constraints)
+    }
+
+    /// What the labels of a position score if nothing is observed.
+    pub fn bias(&self) -> &[T] {
+        &self.bias
+    }
+
+    /// Adds what observations say to scores of labels, one row of scores for each position. Observations are
+    /// given by row, id and value.
+    pub fn observe(&self, observations: &[(u32, u32, f32)], scores: &mut [T]) {
+        let labels = self.structure.labels();
+        let table = self.structure.unary();
+        let (offsets, columns) = (table.offsets(), table.all_columns());
+        let weights = &self.weights[self.structure.unary_weights()];
+        let range = |id: u32| offsets[id as usize] as usize..offsets[id as usize + 1] as usize;
+        for (index, &(row, id, value)) in observations.iter().enumerate() {
+            // As in `score_labels`.
+            if let Some(&(_, id, _)) = observations.get(index + 2 * AHEAD) {
+                prefetch(offsets, id as usize);
+            }
+            if let Some(&(_, id, _)) = observations.get(index + AHEAD) {
+                let start = range(id).start;
+                prefetch(columns, start);
+                prefetch(weights, start);
+            }
+            let range = range(id);
+            let value = T::from_f32(value);
+            let row = &mut scores[row as usize * labels..][..labels];
+            for (&column, &weight) in columns[range.clone()].iter().zip(&weights[range]) {
+                row[column as usize] += value * T::from_f64(weight);
+            }
+        }
+    }
+
+    /// The best label sequence for scores of labels, [`Tagger::bias`] and observations added up for each position.
+    /// Observations of steps are none.
+    pub fn tag_scores(&mut self, scores: &[T]) -> Result<&[u32], Error> {
+        self.take_scores(scores);
+        self.best()
+    }
+
+    /// All other inference with scores of labels, as in [`Tagger::tag_scores`].
+    pub fn load_scores<'t>(
+        &'t mut self,
+        scores: &[T],
+        constraints: &Constraints,
+    ) -> Result<Inference<'t, 't, T>, Error> {
+        self.take_scores(scores);
+        self.infer(constraints)
+    }
+
+    fn take_scores(&mut self, scores: &[T]) {
+        self.label_scores.clear();
+        self.label_scores.extend_from_slice(scores);
+        self.score_steps(None);
+    }
+
+    fn best(&mut self) -> Result<&[u32], Error> {
+        let plain = self.plain && !self.label_scores.is_empty();
+        if plain && self.label_scores.iter().all(|score| score.is_finite()) {
+            return Ok(self.viterbi.best(&self.label_scores));
+        }
+        let labels = self.infer(&Constraints::none())?.viterbi()?.labels.to_vec();
+        Ok(self.viterbi.keep(labels))
+    }
+
+    /// Inference on the scores at hand.
+    fn infer<'t>(&'t mut self, constraints: &Constraints) -> Result<Inference<'t, 't, T>, Error> {
         let automaton = self.structure.automaton();
         let labels = self.structure.labels();
         let nodes = if automaton.is_complete() {
@@ -332,18 +396,11 @@ impl<'m, T: Dispatch> Tagger<'m, T> {
         let arcs = if self.structure.pairs().is_empty() {
             ArcScores::Static(&self.arcs)
         } else {
-            score_steps(
-                self.structure,
-                self.weights,
-                instance,
-                &self.arcs,
-                &mut self.steps,
-            );
             ArcScores::PerStep(&self.steps)
         };
         let lattice = Lattice {
             automaton,
-            length: instance.len(),
+            length: self.label_scores.len() / labels.max(1),
             nodes,
             arcs,
             start: &self.start,
@@ -396,35 +453,35 @@ impl<'m, T: Dispatch> Tagger<'m, T> {
             }
         }
     }
-}
-
-/// Scores of all arcs for each step of an instance.
-fn score_steps<T: Dispatch>(
-    structure: &Structure,
-    weights: &[f64],
-    instance: Instance<'_>,
-    arcs: &[T],
-    steps: &mut Vec<T>,
-) {
-    let table = structure.pair();
-    let weights = &weights[structure.pair_weights()];
-    let mut pairs = vec![T::ZERO; structure.pairs().len()];
-    steps.clear();
-    for position in instance.positions().skip(1) {
-        pairs.fill(T::ZERO);
-        for (id, value) in instance.dataset.pair.iter(position) {
-            let value = T::from_f32(value);
-            for (&column, &weight) in table.columns(id).iter().zip(&weights[table.features(id)]) {
-                pairs[column as usize] += value * T::from_f64(weight);
-            }
+    /// Scores all arcs for each step, if observations of steps count; without an instance there are none.
+    fn score_steps(&mut self, instance: Option<Instance<'_>>) {
+        let structure = self.structure;
+        if structure.pairs().is_empty() {
+            return;
         }
-        let scores = arcs.iter().zip(structure.pair_of_arc());
-        steps.extend(scores.map(|(&score, &pair)| {
-            if pair == NO_PAIR {
-                score
-            } else {
-                score + pairs[pair as usize]
+        let table = structure.pair();
+        let weights = &self.weights[structure.pair_weights()];
+        let length = self.label_scores.len() / structure.labels();
+        let mut pairs = vec![T::ZERO; structure.pairs().len()];
+        self.steps.clear();
+        for step in 1..length {
+            pairs.fill(T::ZERO);
+            let observed =
+                instance.map(|instance| instance.dataset.pair.iter(instance.positions().start + step));
+            for (id, value) in observed.into_iter().flatten() {
+                let value = T::from_f32(value);
+                for (&column, &weight) in table.columns(id).iter().zip(&weights[table.features(id)]) {
+                    pairs[column as usize] += value * T::from_f64(weight);
+                }
             }
-        }));
+            let scores = self.arcs.iter().zip(structure.pair_of_arc());
+            self.steps.extend(scores.map(|(&score, &pair)| {
+                if pair == NO_PAIR {
+                    score
+                } else {
+                    score + pairs[pair as usize]
+                }
+            }));
+        }
     }
 }

@@ -11,6 +11,7 @@ use crate::normalize::Stemmer;
 use fieldmark_core::name_hash;
 use std::borrow::Cow;
 use std::fmt::Write;
+use std::ops::Range;
 
 /// What an entry says about the tokens of a sequence.
 #[derive(Debug)]
@@ -208,7 +209,8 @@ pub(super) struct Fact {
     pub hash: u64,
     /// Its value.
     pub value: f32,
-    text: (u32, u32),
+    /// Where its text ends.
+    end: u32,
 }
 
 /// The facts of one entry about the tokens of a sequence.
@@ -234,7 +236,7 @@ impl Facts {
         self.facts.push(Fact {
             hash: name_hash::base(&self.text[start..]),
             value,
-            text: (start as u32, self.text.len() as u32),
+            end: self.text.len() as u32,
         });
     }
 
@@ -242,17 +244,20 @@ impl Facts {
         self.ends.push(self.facts.len() as u32);
     }
 
-    /// The facts about a token.
-    pub fn of(&self, token: usize) -> &[Fact] {
-        let start = if token == 0 {
-            0
-        } else {
-            self.ends[token - 1] as usize
-        };
-        &self.facts[start..self.ends[token] as usize]
+    /// The facts about a token, by number.
+    #[inline]
+    pub fn of(&self, token: usize) -> Range<usize> {
+        let start = token.checked_sub(1).map_or(0, |before| self.ends[before]);
+        start as usize..self.ends[token] as usize
     }
 
-    pub fn text(&self, fact: &Fact) -> &str {
-        &self.text[fact.text.0 as usize..fact.text.1 as usize]
+    #[inline]
+    pub fn get(&self, fact: usize) -> Fact {
+        self.facts[fact]
+    }
+
+    pub fn text(&self, fact: usize) -> &str {
+        let start = fact.checked_sub(1).map_or(0, |before| self.facts[before].end);
+        &self.text[start as usize..self.facts[fact].end as usize]
     }
 }

@@ -1,13 +1,14 @@
 //! [`Extraction`]: describes token sequences with an [`Extractor`], in the numbers of a model.
 
-use super::context::{Fact, Facts};
+use super::context::Facts;
 use super::extractor::{Extractor, Operand, OperandOf};
+use super::known::{Known, Pieces};
 use super::local::Form;
+use super::numbering::Numbering;
 use crate::tokenize::Token;
-use fieldmark_core::{Alphabet, Names, name_hash};
+use fieldmark_core::name_hash;
 use std::borrow::Cow;
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::ops::Range;
 
 /// Tokens to be described.
 #[derive(Clone, Copy, Debug)]
@@ -42,135 +43,114 @@ impl<'a> Sequence<'a> {
     }
 }
 
-/// Gives observations their numbers.
-pub trait Numbering {
-    /// The number of the observation with this [hash](Alphabet::hash), if it has one; `name` writes its name.
-    fn number(&mut self, hash: u64, name: &mut dyn FnMut() -> String) -> Option<u32>;
+/// Positions that are looked up together, so that the waits for memory overlap.
+const TOGETHER: usize = 32;
 
-    /// Says that a hash will be asked for soon.
-    fn expect(&self, _hash: u64) {}
-}
-
-/// New observations get new numbers.
-#[derive(Clone, Debug, Default)]
-pub struct Growing {
-    /// Names in the order of their numbers.
-    pub names: Alphabet,
-    numbers: HashMap<u64, u32, BuildHasherDefault<Hashed>>,
-}
-
-impl Growing {
-    /// The number of an observation that was there before.
-    pub fn get(&self, hash: u64) -> Option<u32> {
-        self.numbers.get(&hash).copied()
-    }
-}
-
-impl Numbering for Growing {
-    fn number(&mut self, hash: u64, name: &mut dyn FnMut() -> String) -> Option<u32> {
-        let names = &mut self.names;
-        Some(
-            *self
-                .numbers
-                .entry(hash)
-                .or_insert_with(|| names.intern_hashed(&name(), hash)),
-        )
-    }
-}
-
-impl<N: Numbering> Numbering for &mut N {
-    fn number(&mut self, hash: u64, name: &mut dyn FnMut() -> String) -> Option<u32> {
-        (**self).number(hash, name)
-    }
-
-    fn expect(&self, hash: u64) {
-        (**self).expect(hash);
-    }
-}
-
-impl Numbering for &Names {
-    #[inline]
-    fn number(&mut self, hash: u64, name: &mut dyn FnMut() -> String) -> Option<u32> {
-        self.find_hashed(hash, name)
-    }
-
-    #[inline]
-    fn expect(&self, hash: u64) {
-        Names::expect(self, hash);
-    }
-}
-
-/// A hasher for what is a hash already.
-#[derive(Clone, Debug, Default)]
-struct Hashed(u64);
-
-impl Hasher for Hashed {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes
-            .iter()
-            .for_each(|&byte| self.0 = self.0.rotate_left(8) ^ u64::from(byte));
-    }
-
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
-    }
-}
-
-/// So many distinct tokens are remembered; then it begins anew.
-const MOST_KNOWN: usize = 1 << 18;
-
-/// Describes sequences. It remembers what it found out about tokens, so use one for many sequences.
+/// Describes sequences. It remembers what it found out about tokens, so use one for many sequences; when that
+/// takes too much memory, [`Extraction::forget`] it.
 #[derive(Debug)]
 pub struct Extraction<'e, N> {
     extractor: &'e Extractor,
     numbering: N,
     known: Known,
-    /// What is known about each token of the sequence.
+    /// The number of each token of the sequence among the known ones.
     tokens: Vec<u32>,
     facts: Vec<Facts>,
-    row: Row,
+    others: Vec<Observed>,
     pending: Vec<Pending>,
-    normal: String,
+    buffer: String,
 }
 
-/// What is known about distinct tokens.
-#[derive(Debug, Default)]
-struct Known {
-    numbers: HashMap<u64, u32, BuildHasherDefault<Hashed>>,
-    ids: Vec<u32>,
-    /// For every token and offset, the end of its ids.
-    id_ends: Vec<u32>,
-    hashes: Vec<u64>,
-    /// For every token and local operand, the end of its hashes.
-    hash_ends: Vec<u32>,
+/// An observation of a position.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Observed {
+    /// The position in the sequence.
+    pub position: u32,
+    /// The number of the observation.
+    pub id: u32,
+    /// Its value.
+    pub value: f32,
 }
 
 /// An observation that has to be looked up.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
     hash: u64,
+    position: u32,
     value: f32,
-    /// The conjunction that it is, or the fact of a context entry and its offset.
     origin: Origin,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Origin {
-    Context { entry: u32, offset: i32, fact: Fact },
+    /// A fact of a context entry, by number.
+    Context { entry: u32, offset: i32, fact: u32 },
+    /// A conjunction, and which of its facts it takes.
     Conjunction { index: u32, choice: u32 },
 }
 
-/// The observations of a position.
-#[derive(Clone, Debug, Default)]
-pub struct Row {
-    /// Those with the value 1.
-    pub ones: Vec<u32>,
-    /// Those with another value.
-    pub valued: Vec<(u32, f32)>,
+/// The observations of a sequence: what its tokens bring along, and others.
+#[derive(Clone, Copy, Debug)]
+pub struct Description<'a> {
+    tokens: &'a [u32],
+    offsets: &'a [i32],
+    /// All pieces so far.
+    pub pieces: &'a Pieces,
+    /// Observations that depend on more than one token, in the order of their positions.
+    pub others: &'a [Observed],
+}
+
+impl<'a> Description<'a> {
+    /// The number of positions.
+    pub fn len(&self) -> usize {
+        self.tokens.len()
+    }
+
+    /// Whether there is no position.
+    pub fn is_empty(&self) -> bool {
+        self.tokens.is_empty()
+    }
+
+    /// The pieces of each token: their numbers, which follow each other, and for each the position that it
+    /// belongs to, if the sequence has it.
+    #[inline]
+    pub fn tokens(
+        &self,
+    ) -> impl Iterator<Item = (Range<usize>, impl Iterator<Item = Option<usize>> + use<'a>)> + use<'a> {
+        let Self { tokens, offsets, .. } = *self;
+        tokens.iter().enumerate().map(move |(at, &token)| {
+            let first = token as usize * offsets.len();
+            let positions = offsets
+                .iter()
+                .map(move |&offset| place(at, -offset, tokens.len()));
+            (first..first + offsets.len(), positions)
+        })
+    }
+
+    /// The pieces of a position, left to right.
+    pub fn pieces_at(&self, position: usize) -> impl Iterator<Item = &'a [u32]> + use<'a> {
+        let Self {
+            tokens,
+            offsets,
+            pieces,
+            ..
+        } = *self;
+        offsets.iter().enumerate().filter_map(move |(index, &offset)| {
+            let token = place(position, offset, tokens.len())?;
+            Some(pieces.get(tokens[token] as usize * offsets.len() + index))
+        })
+    }
+
+    /// The other observations of a position.
+    pub fn others_at(&self, position: usize) -> &'a [Observed] {
+        let start = self
+            .others
+            .partition_point(|other| (other.position as usize) < position);
+        let end = self
+            .others
+            .partition_point(|other| other.position as usize <= position);
+        &self.others[start..end]
+    }
 }
 
 impl<'e, N: Numbering> Extraction<'e, N> {
@@ -183,9 +163,9 @@ impl<'e, N: Numbering> Extraction<'e, N> {
             known: Known::default(),
             tokens: Vec::new(),
             facts,
-            row: Row::default(),
+            others: Vec::new(),
             pending: Vec::new(),
-            normal: String::new(),
+            buffer: String::new(),
         }
     }
 
@@ -194,121 +174,47 @@ impl<'e, N: Numbering> Extraction<'e, N> {
         self.numbering
     }
 
-    /// Calls `each` with the observations of every position, in order.
-    pub fn describe(&mut self, sequence: &Sequence<'_>, mut each: impl FnMut(usize, &Row)) {
-        if self.known.numbers.len() > MOST_KNOWN {
-            self.forget();
-        }
-        self.tokens.clear();
-        for token in sequence.tokens {
-            let number = self.know(sequence.text, token);
-            self.tokens.push(number);
-        }
-        for (entry, facts) in self.extractor.context.iter().zip(&mut self.facts) {
-            facts.clear();
-            entry.context.facts(&entry.name, sequence, facts);
-        }
-        for position in 0..self.tokens.len() {
-            self.row.ones.clear();
-            self.row.valued.clear();
-            self.add_known(position);
-            self.add_context(position);
-            self.add_conjunctions(position);
-            self.look_up(sequence, position);
-            each(position, &self.row);
-        }
-    }
-
-    /// Forgets what it found out about tokens, to free memory.
-    pub fn forget(&mut self) {
-        self.known = Known::default();
-    }
-
-    /// The number of what is known about a token.
-    fn know(&mut self, text: &str, token: &Token) -> u32 {
-        let extractor = self.extractor;
-        let written = token.text(text);
-        let space = if extractor.sees_space {
-            (token.space_before, token.space_after)
-        } else {
-            (false, false)
-        };
-        let key = name_hash::at(
-            name_hash::base(written),
-            1 + i32::from(space.0) + 2 * i32::from(space.1),
-        );
-        if let Some(&number) = self.known.numbers.get(&key) {
-            return number;
-        }
-        let number = self.known.numbers.len() as u32;
-        self.known.numbers.insert(key, number);
-        let normal = if extractor.normalizer.steps().is_empty() {
-            Cow::Borrowed(written)
-        } else {
-            Cow::Owned(extractor.normalizer.normalize(written).text().to_owned())
-        };
-        let lower = normal.to_lowercase();
-        let form = Form {
-            text: &normal,
-            lower: &lower,
-            space,
-        };
-        self.learn(&form);
-        number
-    }
-
-    fn learn(&mut self, form: &Form<'_>) {
+    /// The observations of every position.
+    pub fn describe(&mut self, sequence: &Sequence<'_>) -> Description<'_> {
         let Self {
             extractor,
             numbering,
             known,
-            normal: buffer,
+            tokens,
+            buffer,
             ..
         } = self;
-        for (index, &offset) in extractor.offsets.iter().enumerate() {
-            for entry in extractor.local.iter().filter(|entry| entry.at.contains(&index)) {
-                entry.local.facts(&entry.name, form, buffer, &mut |fact| {
-                    let hash = name_hash::at(name_hash::base(fact), offset);
-                    let mut name = || {
-                        let mut name = String::new();
-                        name_hash::push(&mut name, fact, offset);
-                        name
-                    };
-                    known.ids.extend(numbering.number(hash, &mut name));
-                });
-            }
-            known.id_ends.push(known.ids.len() as u32);
-        }
-        for operand in 0..extractor.local_operands {
-            for entry in extractor
-                .local
+        tokens.clear();
+        tokens.extend(
+            sequence
+                .tokens
                 .iter()
-                .filter(|entry| entry.operand == Some(operand))
-            {
-                entry.local.facts(&entry.name, form, buffer, &mut |fact| {
-                    known.hashes.push(name_hash::base(fact))
-                });
+                .map(|token| known.number(extractor, numbering, sequence.text, token, buffer)),
+        );
+        for (entry, facts) in self.extractor.context.iter().zip(&mut self.facts) {
+            facts.clear();
+            entry.context.facts(&entry.name, sequence, facts);
+        }
+        self.others.clear();
+        let length = self.tokens.len();
+        for first in (0..length).step_by(TOGETHER) {
+            for position in first..length.min(first + TOGETHER) {
+                self.add_context(position);
+                self.add_conjunctions(position);
             }
-            known.hash_ends.push(known.hashes.len() as u32);
+            self.look_up(sequence);
+        }
+        Description {
+            tokens: &self.tokens,
+            offsets: &self.extractor.offsets,
+            pieces: &self.known.pieces,
+            others: &self.others,
         }
     }
 
-    fn add_known(&mut self, position: usize) {
-        let offsets = &self.extractor.offsets;
-        for (index, &offset) in offsets.iter().enumerate() {
-            let Some(&token) = neighbour(&self.tokens, position, offset) else {
-                continue;
-            };
-            let end = token as usize * offsets.len() + index;
-            let start = if end == 0 {
-                0
-            } else {
-                self.known.id_ends[end - 1] as usize
-            };
-            self.row
-                .ones
-                .extend_from_slice(&self.known.ids[start..self.known.id_ends[end] as usize]);
-        }
+    /// Forgets what it found out about tokens, to free memory. Pieces are numbered anew.
+    pub fn forget(&mut self) {
+        self.known = Known::default();
     }
 
     fn add_context(&mut self, position: usize) {
@@ -318,17 +224,17 @@ impl<'e, N: Numbering> Extraction<'e, N> {
                     continue;
                 };
                 for fact in facts.of(token) {
-                    let hash = name_hash::at(fact.hash, offset);
+                    let hash = name_hash::at(facts.get(fact).hash, offset);
                     self.numbering.expect(hash);
-                    let origin = Origin::Context {
-                        entry: number as u32,
-                        offset,
-                        fact: *fact,
-                    };
                     self.pending.push(Pending {
                         hash,
-                        value: fact.value,
-                        origin,
+                        position: position as u32,
+                        value: facts.get(fact).value,
+                        origin: Origin::Context {
+                            entry: number as u32,
+                            offset,
+                            fact: fact as u32,
+                        },
                     });
                 }
             }
@@ -345,77 +251,84 @@ impl<'e, N: Numbering> Extraction<'e, N> {
                 let mut left = choice;
                 let mut value = 1.0;
                 let hashes = operands.iter().map(|operand| {
-                    let count = self.operand_facts(position, operand);
-                    let (hash, factor) = self.operand_fact(position, operand, left % count);
-                    left /= count;
+                    // Mostly there is nothing to choose.
+                    let mut fact = 0;
+                    if choices > 1 {
+                        let count = self.operand_facts(position, operand);
+                        (fact, left) = (left % count, left / count);
+                    }
+                    let (hash, factor) = self.operand_fact(position, operand, fact);
                     value *= factor;
                     name_hash::at(hash, operand.offset)
                 });
                 let hash = name_hash::joined(hashes);
                 self.numbering.expect(hash);
-                let origin = Origin::Conjunction {
-                    index: index as u32,
-                    choice,
-                };
-                self.pending.push(Pending { hash, value, origin });
+                self.pending.push(Pending {
+                    hash,
+                    position: position as u32,
+                    value,
+                    origin: Origin::Conjunction {
+                        index: index as u32,
+                        choice,
+                    },
+                });
             }
         }
     }
 
     /// How many facts an operand has at a position.
+    #[inline]
     fn operand_facts(&self, position: usize, operand: &Operand) -> u32 {
         let Some(token) = place(position, operand.offset, self.tokens.len()) else {
             return 0;
         };
         match operand.of {
-            OperandOf::Local(number) => self.known_hashes(self.tokens[token], number).len() as u32,
+            OperandOf::Local(number) => {
+                let hashes = self.known.hashes(self.extractor, self.tokens[token], number);
+                hashes.len() as u32
+            }
             OperandOf::Context(entry) => self.facts[entry].of(token).len() as u32,
         }
     }
 
     /// Hash and value of one of them, which has to be there.
+    #[inline]
     fn operand_fact(&self, position: usize, operand: &Operand, fact: u32) -> (u64, f32) {
         let token = place(position, operand.offset, self.tokens.len()).unwrap_or(position);
         match operand.of {
-            OperandOf::Local(number) => (self.known_hashes(self.tokens[token], number)[fact as usize], 1.0),
+            OperandOf::Local(number) => {
+                let hashes = self.known.hashes(self.extractor, self.tokens[token], number);
+                (hashes[fact as usize], 1.0)
+            }
             OperandOf::Context(entry) => {
-                let fact = self.facts[entry].of(token)[fact as usize];
+                let facts = &self.facts[entry];
+                let fact = facts.get(facts.of(token).start + fact as usize);
                 (fact.hash, fact.value)
             }
         }
     }
 
-    fn known_hashes(&self, token: u32, operand: usize) -> &[u64] {
-        let end = token as usize * self.extractor.local_operands + operand;
-        let start = if end == 0 {
-            0
-        } else {
-            self.known.hash_ends[end - 1] as usize
-        };
-        &self.known.hashes[start..self.known.hash_ends[end] as usize]
-    }
-
-    fn look_up(&mut self, sequence: &Sequence<'_>, position: usize) {
-        let mut pending = std::mem::take(&mut self.pending);
-        for item in &pending {
-            let Self {
-                extractor,
-                numbering,
-                facts,
-                normal,
-                ..
-            } = self;
-            let mut name = || write_name(extractor, facts, sequence, position, &item.origin, normal);
+    fn look_up(&mut self, sequence: &Sequence<'_>) {
+        let Self {
+            extractor,
+            numbering,
+            facts,
+            others,
+            pending,
+            buffer,
+            ..
+        } = self;
+        for item in pending.iter() {
+            let mut name = || write_name(extractor, facts, sequence, item, buffer);
             if let Some(id) = numbering.number(item.hash, &mut name) {
-                if item.value == 1.0 {
-                    self.row.ones.push(id);
-                } else {
-                    self.row.valued.push((id, item.value));
-                }
+                others.push(Observed {
+                    position: item.position,
+                    id,
+                    value: item.value,
+                });
             }
         }
         pending.clear();
-        self.pending = pending;
     }
 }
 
@@ -424,14 +337,14 @@ fn write_name(
     extractor: &Extractor,
     facts: &[Facts],
     sequence: &Sequence<'_>,
-    position: usize,
-    origin: &Origin,
+    item: &Pending,
     buffer: &mut String,
 ) -> String {
+    let position = item.position as usize;
     let mut name = String::new();
-    match *origin {
+    match item.origin {
         Origin::Context { entry, offset, fact } => {
-            name_hash::push(&mut name, facts[entry as usize].text(&fact), offset);
+            name_hash::push(&mut name, facts[entry as usize].text(fact as usize), offset);
         }
         Origin::Conjunction { index, choice } => {
             let mut left = choice as usize;
@@ -462,11 +375,7 @@ fn operand_texts(
     match operand.of {
         OperandOf::Context(entry) => {
             let facts = &facts[entry];
-            facts
-                .of(token)
-                .iter()
-                .map(|fact| facts.text(fact).to_owned())
-                .collect()
+            facts.of(token).map(|fact| facts.text(fact).to_owned()).collect()
         }
         OperandOf::Local(number) => {
             let mut texts = Vec::new();
@@ -497,8 +406,4 @@ fn place(position: usize, offset: i32, len: usize) -> Option<usize> {
     position
         .checked_add_signed(offset as isize)
         .filter(|&token| token < len)
-}
-
-fn neighbour<T>(tokens: &[T], position: usize, offset: i32) -> Option<&T> {
-    place(position, offset, tokens.len()).map(|at| &tokens[at])
 }

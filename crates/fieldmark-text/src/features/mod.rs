@@ -34,14 +34,18 @@ mod config;
 mod context;
 mod extraction;
 mod extractor;
+mod known;
 mod lists;
 mod local;
+mod numbering;
 pub mod patterns;
 mod resources;
 
 pub use config::*;
-pub use extraction::{Extraction, Growing, Numbering, Row, Sequence};
+pub use extraction::{Description, Extraction, Observed, Sequence};
 pub use extractor::Extractor;
+pub use known::Pieces;
+pub use numbering::{Growing, Numbering};
 pub use resources::Resources;
 
 /// What is wrong with a list of features.

@@ -40,31 +40,48 @@ fn describe_all(
         ..Sequence::new(text, &tokens)
     };
     let mut extraction = Extraction::new(&extractor, Growing::default());
-    let mut rows: Vec<Row> = Vec::new();
-    extraction.describe(&sequence, |_, row| rows.push(row.clone()));
+    let rows = observations(extraction.describe(&sequence));
     let names = extraction.into_numbering().names;
     // Hashes of parts are those of names: a finished model finds the same.
     let fixed = Names::new(names.iter());
     let mut again = Extraction::new(&extractor, &fixed);
-    again.describe(&sequence, |position, row| {
-        assert_eq!(
-            (&row.ones, &row.valued),
-            (&rows[position].ones, &rows[position].valued)
-        );
-    });
+    assert_eq!(observations(again.describe(&sequence)), rows);
     names
         .iter()
         .for_each(|name| assert_eq!(fixed.get(name), names.get(name)));
-    let written = |row: &Row| {
-        let ones = row.ones.iter().map(|&id| names.name(id).to_owned());
-        ones.chain(
-            row.valued
-                .iter()
-                .map(|&(id, value)| format!("{} × {value}", names.name(id))),
-        )
-        .collect()
+    let written = |&(id, value): &(u32, f32)| match value {
+        1.0 => names.name(id).to_owned(),
+        _ => format!("{} × {value}", names.name(id)),
     };
-    rows.iter().map(written).collect()
+    rows.iter().map(|row| row.iter().map(written).collect()).collect()
+}
+
+/// Observations with their values, position by position; seen from the tokens they are the same.
+fn observations(description: Description<'_>) -> Vec<Vec<(u32, f32)>> {
+    let mut by_token = vec![Vec::new(); description.len()];
+    for (pieces, positions) in description.tokens() {
+        for (piece, position) in pieces.zip(positions) {
+            if let Some(position) = position {
+                by_token[position].extend_from_slice(description.pieces.get(piece));
+            }
+        }
+    }
+    let mut rows = Vec::new();
+    for (position, by_token) in by_token.iter_mut().enumerate() {
+        let mut ids: Vec<u32> = description.pieces_at(position).flatten().copied().collect();
+        let mut row: Vec<(u32, f32)> = ids.iter().map(|&id| (id, 1.0)).collect();
+        ids.sort_unstable();
+        by_token.sort_unstable();
+        assert_eq!(*by_token, ids);
+        let others = description.others_at(position).iter();
+        row.extend(others.map(|other| (other.id, other.value)));
+        rows.push(row);
+    }
+    assert_eq!(
+        rows.iter().flatten().count(),
+        by_token.iter().flatten().count() + description.others.len()
+    );
+    rows
 }
 
 fn set(names: &[&str]) -> BTreeSet<String> {
@@ -257,11 +274,8 @@ fn forgetting_tokens_changes_nothing() {
     let tokens = Tokenizer::new(TokenizerProfile::Whitespace).tokenize("a b");
     let mut extraction = Extraction::new(&extractor, &names);
     for _ in 0..2 {
-        let mut found = Vec::new();
-        extraction.describe(&Sequence::new("a b", &tokens), |_, row| {
-            found.push(row.ones.clone())
-        });
-        assert_eq!(found, [vec![0, 1], vec![]]);
+        let found = observations(extraction.describe(&Sequence::new("a b", &tokens)));
+        assert_eq!(found, [vec![(0, 1.0), (1, 1.0)], vec![]]);
         extraction.forget();
     }
 }

@@ -1,21 +1,21 @@
 //! [`Annotator`]: marks documents with a [`Pipeline`].
 
 use super::Pipeline;
+use super::scorer::Scorer;
 use super::sequences::{Sentences, describe};
 use super::stack::Labellers;
 use crate::Error;
 use fieldmark_chain::Tagger;
 use fieldmark_chain::explain::Explanation;
 use fieldmark_chain::inference::{Constraints, Space, SpanReader};
-use fieldmark_core::{Dataset, DatasetBuilder, Gold, Names, Scheme};
+use fieldmark_core::{Dataset, DatasetBuilder, Gold, Scheme};
 use fieldmark_text::document::{Annotation, Document, GivenToken, GivenTokens};
-use fieldmark_text::features::Extraction;
 use std::ops::Range;
 
 /// Marks documents; make one per thread and use it again and again.
 pub struct Annotator<'p> {
     pipeline: &'p Pipeline,
-    extraction: Extraction<'p, &'p Names>,
+    scorer: Scorer<'p>,
     tagger: Tagger<'p, f64>,
     scheme: Scheme,
     reader: SpanReader,
@@ -30,7 +30,7 @@ impl Pipeline {
         let labels = self.chain.labels();
         Annotator {
             pipeline: self,
-            extraction: Extraction::new(&self.extractor, self.chain.observations()),
+            scorer: Scorer::new(&self.extractor, self.chain.observations()),
             tagger: self.chain.tagger_with(Space::default()),
             scheme,
             reader: SpanReader::new(scheme, labels),
@@ -46,15 +46,14 @@ impl<'p> Annotator<'p> {
     /// A pipeline that labels every token instead adds its labels as a column of the document's tokens.
     pub fn annotate(&mut self, document: &mut Document) -> Result<(), Error> {
         let mut sentences = self.cut(document)?;
-        let data = self.describe(&document.text, &sentences)?;
         match &self.pipeline.config.labels.column {
             Some(column) => {
-                let labels = self.labels(&data)?;
+                let labels = self.label_sentences(&document.text, &sentences)?;
                 let given = with_column(document, &sentences, column, labels);
                 document.given = Some(given);
             }
             None => {
-                let found = self.spans(&data, &sentences)?;
+                let found = self.find_spans(&document.text, &sentences)?;
                 let tokens = std::mem::take(&mut sentences.tokens);
                 document.annotations = found;
                 document.relations.clear();
@@ -93,8 +92,16 @@ impl<'p> Annotator<'p> {
         text: &str,
         sentences: &Sentences<'_>,
     ) -> Result<Vec<Vec<&'p str>>, Error> {
-        let data = self.describe(text, sentences)?;
-        self.labels(&data)
+        let names = self.pipeline.chain.labels();
+        let mut all = Vec::with_capacity(sentences.len());
+        sentences.try_for_each(text, self.pipeline.extractor.columns(), |_, sequence| {
+            let labels = self
+                .tagger
+                .tag_scores(self.scorer.score(&self.tagger, sequence))?;
+            all.push(labels.iter().map(|&label| names.name(label)).collect());
+            Ok(())
+        })?;
+        Ok(all)
     }
 
     fn cut<'d>(&mut self, document: &'d Document) -> Result<Sentences<'d>, Error> {
@@ -111,65 +118,41 @@ impl<'p> Annotator<'p> {
 
     fn describe(&mut self, text: &str, sentences: &Sentences<'_>) -> Result<Dataset, Error> {
         let mut builder = DatasetBuilder::new();
-        let mut result = Ok(());
-        let extraction = &mut self.extraction;
-        sentences.for_each(text, self.pipeline.extractor.columns(), |_, sequence| {
-            if result.is_ok() {
-                result = describe(extraction, sequence, &mut builder, |_, _| Gold::Unknown);
-            }
-        });
-        result.map(|()| builder.finish_part())
+        let extraction = self.scorer.extraction();
+        sentences.try_for_each(text, self.pipeline.extractor.columns(), |_, sequence| {
+            describe(extraction, sequence, &mut builder, |_, _| Gold::Unknown)
+        })?;
+        Ok(builder.finish_part())
     }
 
-    fn labels(&mut self, data: &Dataset) -> Result<Vec<Vec<&'p str>>, Error> {
-        let names = self.pipeline.chain.labels();
-        let mut all = Vec::with_capacity(data.len());
-        for instance in data.instances() {
-            let labels = self.tagger.tag(instance)?;
-            all.push(labels.iter().map(|&label| names.name(label)).collect());
-        }
-        Ok(all)
-    }
-
-    fn spans(&mut self, data: &Dataset, sentences: &Sentences<'_>) -> Result<Vec<Annotation>, Error> {
+    fn find_spans(&mut self, text: &str, sentences: &Sentences<'_>) -> Result<Vec<Annotation>, Error> {
         let names = self.pipeline.chain.labels();
         let mut found = Vec::new();
-        for (instance, range) in data.instances().zip(sentences.ranges()) {
-            let mut labels: Vec<&str> = self
-                .tagger
-                .tag(instance)?
-                .iter()
-                .map(|&label| names.name(label))
-                .collect();
-            let outside = labels.iter().all(|&label| label == "O");
-            if outside {
-                continue;
+        sentences.try_for_each(text, self.pipeline.extractor.columns(), |_, sequence| {
+            let scores = self.scorer.score(&self.tagger, sequence);
+            let labels = self.tagger.tag_scores(scores)?.iter();
+            let mut labels: Vec<&str> = labels.map(|&label| names.name(label)).collect();
+            if labels.iter().all(|&label| label == "O") {
+                return Ok(());
             }
-            let mut inference = self.tagger.load(instance, &self.constraints)?;
+            let mut inference = self.tagger.load_scores(scores, &self.constraints)?;
             if !self.scheme.violations(&labels).is_empty() {
-                labels = inference
-                    .viterbi()?
-                    .labels
-                    .iter()
-                    .map(|&label| names.name(label))
-                    .collect();
+                let best = inference.viterbi()?.labels.iter();
+                labels = best.map(|&label| names.name(label)).collect();
             }
             for span in self.scheme.spans(&labels) {
                 let kind = self.reader.kinds().get(span.kind);
-                let score = match kind {
-                    Some(kind) => {
-                        Some(inference.span_probability(&self.reader, span.start..span.end, kind)?)
-                    }
-                    None => None,
-                };
-                let tokens = &sentences.tokens[range.start + span.start..range.start + span.end];
+                let probability = |kind| inference.span_probability(&self.reader, span.start..span.end, kind);
+                let score = kind.map(probability).transpose()?;
+                let tokens = &sequence.tokens[span.start..span.end];
                 let bytes = tokens[0].start..tokens[tokens.len() - 1].end;
                 found.push(Annotation {
                     score,
                     ..Annotation::new(bytes, span.kind)
                 });
             }
-        }
+            Ok(())
+        })?;
         Ok(found)
     }
 }

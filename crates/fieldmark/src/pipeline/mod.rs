@@ -5,6 +5,7 @@ mod card;
 mod gold;
 mod lists;
 mod score;
+mod scorer;
 mod sequences;
 mod stack;
 mod train;

@@ -110,8 +110,13 @@ impl<'d> Sentences<'d> {
         Some(values.collect())
     }
 
-    /// Calls `each` with every sentence, as the extractor wants it.
-    pub fn for_each(&self, text: &str, columns: &[String], mut each: impl FnMut(usize, &Sequence<'_>)) {
+    /// Calls `each` with every sentence, as the extractor wants it, until that fails.
+    pub fn try_for_each(
+        &self,
+        text: &str,
+        columns: &[String],
+        mut each: impl FnMut(usize, &Sequence<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let mut columns: Vec<_> = columns
             .iter()
             .map(|name| self.column(name).unwrap_or_default().into_iter())
@@ -127,8 +132,9 @@ impl<'d> Sentences<'d> {
                 columns: &columns,
                 place: (range.start, self.tokens.len()),
             };
-            each(index, &sequence);
+            each(index, &sequence)?;
         }
+        Ok(())
     }
 }
 
@@ -139,18 +145,16 @@ pub(super) fn describe<N: Numbering>(
     builder: &mut DatasetBuilder,
     gold: impl Fn(&mut DatasetBuilder, usize) -> Gold<'static>,
 ) -> Result<(), Error> {
-    let mut result = Ok(());
-    extraction.describe(sequence, |position, row| {
-        builder.observe_all(&row.ones);
-        row.valued
-            .iter()
-            .for_each(|&(id, value)| builder.observe(id, value));
-        let gold = gold(builder, position);
-        if let Err(error) = builder.end_position(gold) {
-            result = Err(error);
+    let wrong = |error: fieldmark_core::dataset::DatasetError| Error::Option(error.to_string());
+    let description = extraction.describe(sequence);
+    for position in 0..description.len() {
+        let pieces = description.pieces_at(position);
+        pieces.for_each(|ids| builder.observe_all(ids));
+        for other in description.others_at(position) {
+            builder.observe(other.id, other.value);
         }
-    });
-    result
-        .and_then(|()| builder.end_instance())
-        .map_err(|error| Error::Option(error.to_string()))
+        let gold = gold(builder, position);
+        builder.end_position(gold).map_err(wrong)?;
+    }
+    builder.end_instance().map_err(wrong)
 }

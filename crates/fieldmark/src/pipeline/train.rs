@@ -173,18 +173,17 @@ impl<'d> Labelled<'d> {
         builder: &mut DatasetBuilder,
         wanted: impl Fn(usize) -> bool,
     ) -> Result<(), Error> {
-        let mut result = Ok(());
+        let text = &self.document.text;
         self.sentences
-            .for_each(&self.document.text, extractor.columns(), |index, sequence| {
-                if !wanted(self.first + index) || result.is_err() {
-                    return;
+            .try_for_each(text, extractor.columns(), |index, sequence| {
+                if !wanted(self.first + index) {
+                    return Ok(());
                 }
                 let labels = &self.labels[index];
-                result = describe(extraction, sequence, builder, |builder, position| {
+                describe(extraction, sequence, builder, |builder, position| {
                     Gold::Known(builder.labels.intern(&labels[position]))
-                });
-            });
-        result
+                })
+            })
     }
 }
 

@@ -1,0 +1,99 @@
+//! [`Scorer`]: what the labels of a sentence score.
+
+use fieldmark_chain::Tagger;
+use fieldmark_core::Names;
+use fieldmark_text::features::{Description, Extraction, Extractor, Sequence};
+
+/// Scores the labels of sentences.
+///
+/// It remembers how the observations score that a token always brings along, so that those of a word that was
+/// seen before cost one addition for each label.
+pub(super) struct Scorer<'p> {
+    extraction: Extraction<'p, &'p Names>,
+    /// For every piece of a description that was seen, the scores of labels.
+    pieces: Vec<f64>,
+    /// Observations in the form that the tagger takes.
+    observations: Vec<(u32, u32, f32)>,
+    /// For every token of the sentence, the scores of labels.
+    scores: Vec<f64>,
+}
+
+/// So much memory is used to remember; then it begins anew.
+const MOST_REMEMBERED: usize = 64 << 20;
+
+impl<'p> Scorer<'p> {
+    pub fn new(extractor: &'p Extractor, observations: &'p Names) -> Self {
+        Self {
+            extraction: Extraction::new(extractor, observations),
+            pieces: Vec::new(),
+            observations: Vec::new(),
+            scores: Vec::new(),
+        }
+    }
+
+    /// What gives the observations themselves.
+    pub fn extraction(&mut self) -> &mut Extraction<'p, &'p Names> {
+        &mut self.extraction
+    }
+
+    /// A score for each token and label.
+    pub fn score(&mut self, tagger: &Tagger<'p, f64>, sequence: &Sequence<'_>) -> &[f64] {
+        if size_of_val(&self.pieces[..]) > MOST_REMEMBERED {
+            self.extraction.forget();
+            self.pieces.clear();
+        }
+        let Self {
+            extraction,
+            pieces,
+            observations,
+            scores,
+        } = self;
+        let description = extraction.describe(sequence);
+        score_new_pieces(tagger, &description, pieces, observations);
+        scores.clear();
+        for _ in 0..description.len() {
+            scores.extend_from_slice(tagger.bias());
+        }
+        add_pieces(&description, tagger.bias().len().max(1), pieces, scores);
+        observations.clear();
+        let others = description.others.iter();
+        observations.extend(others.map(|other| (other.position, other.id, other.value)));
+        tagger.observe(observations, scores);
+        scores
+    }
+}
+
+fn score_new_pieces(
+    tagger: &Tagger<'_, f64>,
+    description: &Description<'_>,
+    pieces: &mut Vec<f64>,
+    observations: &mut Vec<(u32, u32, f32)>,
+) {
+    let labels = tagger.bias().len().max(1);
+    let first = pieces.len() / labels;
+    let count = description.pieces.len();
+    if first == count {
+        return;
+    }
+    observations.clear();
+    for piece in first..count {
+        let row = (piece - first) as u32;
+        let ids = description.pieces.get(piece).iter();
+        observations.extend(ids.map(|&id| (row, id, 1.0)));
+    }
+    pieces.resize(count * labels, 0.0);
+    tagger.observe(observations, &mut pieces[first * labels..]);
+}
+
+fn add_pieces(description: &Description<'_>, labels: usize, pieces: &[f64], scores: &mut [f64]) {
+    for (numbers, positions) in description.tokens() {
+        let pieces = &pieces[numbers.start * labels..numbers.end * labels];
+        for (piece, position) in pieces.chunks_exact(labels).zip(positions) {
+            let Some(position) = position else { continue };
+            let row = &mut scores[position * labels..][..labels];
+            row.iter_mut()
+                .zip(piece)
+                .for_each(|(score, piece)| *score += piece);
+        }
+    }
+}
