@@ -297,10 +297,27 @@ impl Dictionary {
     /// Calls `found` with the tokens of every name in a text, from left to right, and the name. No memory is asked
     /// for. The tokens are in order, and of this text; other ones match nothing.
     #[inline]
-    pub fn for_each_match(&self, text: &str, tokens: &[Token], mut found: impl FnMut(Range<usize>, NameId)) {
+    pub fn for_each_match(&self, text: &str, tokens: &[Token], found: impl FnMut(Range<usize>, NameId)) {
+        self.for_each_match_at(text, tokens, |_| true, found);
+    }
+
+    /// As [`Dictionary::for_each_match`], for names that begin at tokens of which `begins` says so, by number.
+    #[inline]
+    pub fn for_each_match_at(
+        &self,
+        text: &str,
+        tokens: &[Token],
+        mut begins: impl FnMut(usize) -> bool,
+        mut found: impl FnMut(Range<usize>, NameId),
+    ) {
         let mut first = 0;
         while first < tokens.len() {
-            match self.longest(text, &tokens[first..]) {
+            let longest = if begins(first) {
+                self.longest(text, &tokens[first..])
+            } else {
+                None
+            };
+            match longest {
                 Some((count, name)) => {
                     found(first..first + count, name);
                     first += count;
@@ -308,6 +325,13 @@ impl Dictionary {
                 None => first += 1,
             }
         }
+    }
+
+    /// Whether some name begins with a token, or is one.
+    pub fn begins(&self, token: &str) -> bool {
+        let mut cursor = Cursor::default();
+        let mut folder = Folder::new(self.options);
+        folder.feed(token, &mut |byte| self.trie.step(&mut cursor, byte)) && cursor.depth > 0
     }
 
     /// The longest name that begins with the first token, and the number of its tokens.

@@ -75,8 +75,8 @@ impl Context {
         }))
     }
 
-    /// Adds the facts about every token of a sequence.
-    pub fn facts(&self, name: &str, sequence: &Sequence<'_>, facts: &mut Facts) {
+    /// Adds the facts about every token of a sequence; `numbers` tells equal tokens.
+    pub fn facts(&self, name: &str, sequence: &Sequence<'_>, numbers: &[u32], facts: &mut Facts) {
         let tokens = sequence.tokens.len();
         match self {
             Self::Position(position) => {
@@ -117,7 +117,7 @@ impl Context {
                     facts.end_token();
                 }
             }
-            Self::Names(names) => names.facts(name, sequence, facts),
+            Self::Names(names) => names.facts(name, sequence, numbers, facts),
             Self::Above(above) => above.facts(name, sequence, facts),
             Self::Polarities(polarities) => polarities.facts(name, sequence, facts),
             Self::Regex(regex) => {
@@ -219,6 +219,9 @@ pub(super) struct Facts {
     text: String,
     facts: Vec<Fact>,
     ends: Vec<u32>,
+    /// For distinct tokens by number, whether a name of the entry's dictionary begins with them; kept from
+    /// sequence to sequence.
+    begins: Vec<Option<bool>>,
 }
 
 impl Facts {
@@ -226,6 +229,21 @@ impl Facts {
         self.text.clear();
         self.facts.clear();
         self.ends.clear();
+    }
+
+    /// Forgets what it knows about distinct tokens.
+    pub fn forget(&mut self) {
+        self.begins.clear();
+    }
+
+    /// Whether a name begins with the token of a number.
+    #[inline]
+    pub fn begins<'t>(&mut self, number: u32, names: &Dictionary, token: impl Fn() -> &'t str) -> bool {
+        let at = number as usize;
+        if at >= self.begins.len() {
+            self.begins.resize(at + 1, None);
+        }
+        *self.begins[at].get_or_insert_with(|| names.begins(token()))
     }
 
     /// A fact about the open token.

@@ -5,6 +5,7 @@ use super::extractor::{Extractor, Operand, OperandOf};
 use super::known::{Known, Pieces};
 use super::local::Form;
 use super::numbering::Numbering;
+use super::recent::{Answer, Recent};
 use crate::tokenize::Token;
 use fieldmark_core::name_hash;
 use std::borrow::Cow;
@@ -58,6 +59,7 @@ pub struct Extraction<'e, N> {
     facts: Vec<Facts>,
     others: Vec<Observed>,
     pending: Vec<Pending>,
+    recent: Recent,
     buffer: String,
 }
 
@@ -79,6 +81,8 @@ struct Pending {
     position: u32,
     value: f32,
     origin: Origin,
+    /// Its number, if it was looked up lately.
+    answer: Answer,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -165,6 +169,7 @@ impl<'e, N: Numbering> Extraction<'e, N> {
             facts,
             others: Vec::new(),
             pending: Vec::new(),
+            recent: Recent::default(),
             buffer: String::new(),
         }
     }
@@ -193,7 +198,7 @@ impl<'e, N: Numbering> Extraction<'e, N> {
         );
         for (entry, facts) in self.extractor.context.iter().zip(&mut self.facts) {
             facts.clear();
-            entry.context.facts(&entry.name, sequence, facts);
+            entry.context.facts(&entry.name, sequence, &self.tokens, facts);
         }
         self.others.clear();
         let length = self.tokens.len();
@@ -215,6 +220,7 @@ impl<'e, N: Numbering> Extraction<'e, N> {
     /// Forgets what it found out about tokens, to free memory. Pieces are numbered anew.
     pub fn forget(&mut self) {
         self.known = Known::default();
+        self.facts.iter_mut().for_each(Facts::forget);
     }
 
     fn add_context(&mut self, position: usize) {
@@ -225,16 +231,21 @@ impl<'e, N: Numbering> Extraction<'e, N> {
                 };
                 for fact in facts.of(token) {
                     let hash = name_hash::at(facts.get(fact).hash, offset);
-                    self.numbering.expect(hash);
+                    let origin = Origin::Context {
+                        entry: number as u32,
+                        offset,
+                        fact: fact as u32,
+                    };
+                    let answer = self.recent.get(hash);
+                    if answer == Answer::Unknown {
+                        self.numbering.expect(hash);
+                    }
                     self.pending.push(Pending {
                         hash,
                         position: position as u32,
                         value: facts.get(fact).value,
-                        origin: Origin::Context {
-                            entry: number as u32,
-                            offset,
-                            fact: fact as u32,
-                        },
+                        origin,
+                        answer,
                     });
                 }
             }
@@ -262,15 +273,20 @@ impl<'e, N: Numbering> Extraction<'e, N> {
                     name_hash::at(hash, operand.offset)
                 });
                 let hash = name_hash::joined(hashes);
-                self.numbering.expect(hash);
+                let origin = Origin::Conjunction {
+                    index: index as u32,
+                    choice,
+                };
+                let answer = self.recent.get(hash);
+                if answer == Answer::Unknown {
+                    self.numbering.expect(hash);
+                }
                 self.pending.push(Pending {
                     hash,
                     position: position as u32,
                     value,
-                    origin: Origin::Conjunction {
-                        index: index as u32,
-                        choice,
-                    },
+                    origin,
+                    answer,
                 });
             }
         }
@@ -315,12 +331,22 @@ impl<'e, N: Numbering> Extraction<'e, N> {
             facts,
             others,
             pending,
+            recent,
             buffer,
             ..
         } = self;
         for item in pending.iter() {
-            let mut name = || write_name(extractor, facts, sequence, item, buffer);
-            if let Some(id) = numbering.number(item.hash, &mut name) {
+            let number = match item.answer {
+                Answer::Number(id) => Some(id),
+                Answer::None => None,
+                Answer::Unknown => {
+                    let mut name = || write_name(extractor, facts, sequence, item, buffer);
+                    let number = numbering.number(item.hash, &mut name);
+                    recent.put(item.hash, number);
+                    number
+                }
+            };
+            if let Some(id) = number {
                 others.push(Observed {
                     position: item.position,
                     id,

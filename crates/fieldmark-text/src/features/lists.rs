@@ -40,15 +40,23 @@ impl Names {
         })
     }
 
-    pub fn facts(&self, name: &str, sequence: &Sequence<'_>, facts: &mut Facts) {
+    pub fn facts(&self, name: &str, sequence: &Sequence<'_>, numbers: &[u32], facts: &mut Facts) {
         let tokens = sequence.tokens.len();
         // 1 for the first token of a name, 2 for the others.
         let mut found = vec![0u8; tokens];
-        self.names
-            .for_each_match(sequence.text, sequence.tokens, |range, _| {
+        self.names.for_each_match_at(
+            sequence.text,
+            sequence.tokens,
+            |token| {
+                facts.begins(numbers[token], &self.names, || {
+                    sequence.tokens[token].text(sequence.text)
+                })
+            },
+            |range, _| {
                 found[range.clone()].fill(2);
                 found[range.start] = 1;
-            });
+            },
+        );
         for token in 0..tokens {
             match (found[token], self.borders) {
                 (0, _) => {}

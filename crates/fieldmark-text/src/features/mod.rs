@@ -39,6 +39,7 @@ mod lists;
 mod local;
 mod numbering;
 pub mod patterns;
+mod recent;
 mod resources;
 
 pub use config::*;

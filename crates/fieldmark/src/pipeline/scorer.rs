@@ -2,6 +2,7 @@
 
 use fieldmark_chain::Tagger;
 use fieldmark_core::Names;
+use fieldmark_core::kernels::prefetch;
 use fieldmark_text::features::{Description, Extraction, Extractor, Sequence};
 
 /// Scores the labels of sentences.
@@ -17,6 +18,9 @@ pub(super) struct Scorer<'p> {
     /// For every token of the sentence, the scores of labels.
     scores: Vec<f64>,
 }
+
+/// So many tokens ahead memory is asked for.
+const AHEAD: usize = 3;
 
 /// So much memory is used to remember; then it begins anew.
 const MOST_REMEMBERED: usize = 64 << 20;
@@ -86,7 +90,13 @@ fn score_new_pieces(
 }
 
 fn add_pieces(description: &Description<'_>, labels: usize, pieces: &[f64], scores: &mut [f64]) {
+    let mut ahead = description.tokens().skip(AHEAD);
     for (numbers, positions) in description.tokens() {
+        if let Some((numbers, _)) = ahead.next() {
+            for at in (numbers.start * labels..numbers.end * labels).step_by(8) {
+                prefetch(pieces, at);
+            }
+        }
         let pieces = &pieces[numbers.start * labels..numbers.end * labels];
         for (piece, position) in pieces.chunks_exact(labels).zip(positions) {
             let Some(position) = position else { continue };
