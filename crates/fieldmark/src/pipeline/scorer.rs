@@ -17,13 +17,12 @@ pub(super) struct Scorer<'p> {
     observations: Vec<(u32, u32, f32)>,
     /// For every token of the sentence, the scores of labels.
     scores: Vec<f64>,
+    /// So many bytes are used to remember; then it begins anew.
+    most_remembered: usize,
 }
 
 /// So many tokens ahead memory is asked for.
 const AHEAD: usize = 3;
-
-/// So much memory is used to remember; then it begins anew.
-const MOST_REMEMBERED: usize = 64 << 20;
 
 impl<'p> Scorer<'p> {
     pub fn new(extractor: &'p Extractor, observations: &'p Names) -> Self {
@@ -32,6 +31,7 @@ impl<'p> Scorer<'p> {
             pieces: Vec::new(),
             observations: Vec::new(),
             scores: Vec::new(),
+            most_remembered: 64 << 20,
         }
     }
 
@@ -42,7 +42,7 @@ impl<'p> Scorer<'p> {
 
     /// A score for each token and label.
     pub fn score(&mut self, tagger: &Tagger<'p, f64>, sequence: &Sequence<'_>) -> &[f64] {
-        if size_of_val(&self.pieces[..]) > MOST_REMEMBERED {
+        if size_of_val(&self.pieces[..]) > self.most_remembered {
             self.extraction.forget();
             self.pieces.clear();
         }
@@ -51,6 +51,7 @@ impl<'p> Scorer<'p> {
             pieces,
             observations,
             scores,
+            ..
         } = self;
         let description = extraction.describe(sequence);
         score_new_pieces(tagger, &description, pieces, observations);
@@ -104,6 +105,51 @@ fn add_pieces(description: &Description<'_>, labels: usize, pieces: &[f64], scor
             row.iter_mut()
                 .zip(piece)
                 .for_each(|(score, piece)| *score += piece);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipeline::sequences::{Sentences, describe};
+    use crate::pipeline::tests::{corpus, trained};
+    use fieldmark_core::{DatasetBuilder, Gold};
+
+    /// Scores from whole data sets, without remembering anything.
+    #[test]
+    fn remembered_scores_are_those_of_the_observations() {
+        let trained = trained();
+        let pipeline = &trained.pipeline;
+        let tagger = pipeline.chain.tagger_with(Default::default());
+        let labels = pipeline.chain.labels().len();
+        for most_remembered in [usize::MAX, 2000, 0] {
+            let mut scorer = Scorer::new(&pipeline.extractor, pipeline.chain.observations());
+            scorer.most_remembered = most_remembered;
+            let mut fresh = Extraction::new(&pipeline.extractor, pipeline.chain.observations());
+            for document in corpus().into_iter().chain(corpus()) {
+                let mut sentences = Sentences::default();
+                pipeline.cutter.cut(&document, &mut sentences);
+                sentences
+                    .try_for_each(&document.text, &[], |_, sequence| {
+                        let mut builder = DatasetBuilder::new();
+                        describe(&mut fresh, sequence, &mut builder, |_, _| Gold::Unknown)?;
+                        let data = builder.finish_part();
+                        let scores = scorer.score(&tagger, sequence);
+                        assert_eq!(scores.len(), sequence.tokens.len() * labels);
+                        for (position, scores) in scores.chunks_exact(labels).enumerate() {
+                            let mut expected = tagger.bias().to_vec();
+                            for (id, value) in data.unary.iter(position) {
+                                tagger.observe(&[(0, id, value)], &mut expected);
+                            }
+                            for (score, expected) in scores.iter().zip(expected) {
+                                assert!((score - expected).abs() < 1e-12, "{score} {expected}");
+                            }
+                        }
+                        Ok(())
+                    })
+                    .unwrap();
+            }
         }
     }
 }

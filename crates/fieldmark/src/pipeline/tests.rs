@@ -35,7 +35,7 @@ fn marked(text: &str) -> Document {
     document
 }
 
-fn corpus() -> Vec<Document> {
+pub(super) fn corpus() -> Vec<Document> {
     [
         "The [Htr1b] gene is new. We saw [cul4a] protein.",
         "A mutant of the [abc-2] gene was found. It was small.",
@@ -45,7 +45,7 @@ fn corpus() -> Vec<Document> {
     .to_vec()
 }
 
-fn trained() -> TrainedPipeline {
+pub(super) fn trained() -> TrainedPipeline {
     let config = Config::parse(CONFIG_TEXT, &["training.c2=0.01".to_owned()]).unwrap();
     train_pipeline(&config, Path::new(""), &corpus(), &[], &mut ()).unwrap()
 }
