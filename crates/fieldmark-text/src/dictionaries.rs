@@ -20,7 +20,7 @@ mod polarity;
 mod trie;
 
 pub use classes::{ClassFormat, WordClasses};
-pub use dictionary::{Dictionary, DictionaryBuilder, DictionaryError, NameId};
+pub use dictionary::{Beginning, Dictionary, DictionaryBuilder, DictionaryError, NameId};
 pub use folding::{DictionaryOptions, Fold};
 pub use hierarchy::{Hierarchy, Term};
 pub use hierarchy_formats::HierarchyFormat;

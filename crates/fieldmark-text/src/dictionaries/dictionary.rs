@@ -57,6 +57,17 @@ impl NameId {
     }
 }
 
+/// What a dictionary knows about a token that a name may begin with: enough to go on with the tokens after it.
+#[derive(Clone, Copy, Debug)]
+pub struct Beginning(Option<Place>);
+
+/// A place in the search tree.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    cursor: Cursor,
+    folder: Folder,
+}
+
 /// Entries as lines `name<TAB>identifier<TAB>identifier…`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Entries {
@@ -298,24 +309,24 @@ impl Dictionary {
     /// for. The tokens are in order, and of this text; other ones match nothing.
     #[inline]
     pub fn for_each_match(&self, text: &str, tokens: &[Token], found: impl FnMut(Range<usize>, NameId)) {
-        self.for_each_match_at(text, tokens, |_| true, found);
+        let beginning = |token: usize| self.beginning(text.get(tokens[token].range()).unwrap_or_default());
+        self.for_each_match_from(text, tokens, beginning, found);
     }
 
-    /// As [`Dictionary::for_each_match`], for names that begin at tokens of which `begins` says so, by number.
+    /// As [`Dictionary::for_each_match`], if the [`Dictionary::beginning`] of tokens is known, by their numbers.
     #[inline]
-    pub fn for_each_match_at(
+    pub fn for_each_match_from(
         &self,
         text: &str,
         tokens: &[Token],
-        mut begins: impl FnMut(usize) -> bool,
+        mut beginning: impl FnMut(usize) -> Beginning,
         mut found: impl FnMut(Range<usize>, NameId),
     ) {
         let mut first = 0;
         while first < tokens.len() {
-            let longest = if begins(first) {
-                self.longest(text, &tokens[first..])
-            } else {
-                None
+            let longest = match beginning(first).0 {
+                Some(place) => self.longest(text, &tokens[first..], place),
+                None => None,
             };
             match longest {
                 Some((count, name)) => {
@@ -327,39 +338,44 @@ impl Dictionary {
         }
     }
 
-    /// Whether some name begins with a token, or is one.
-    pub fn begins(&self, token: &str) -> bool {
-        let mut cursor = Cursor::default();
-        let mut folder = Folder::new(self.options);
-        folder.feed(token, &mut |byte| self.trie.step(&mut cursor, byte)) && cursor.depth > 0
+    /// How names begin with a token.
+    pub fn beginning(&self, token: &str) -> Beginning {
+        let mut place = Place {
+            cursor: Cursor::default(),
+            folder: Folder::new(self.options),
+        };
+        let goes_on = place
+            .folder
+            .feed(token, &mut |byte| self.trie.step(&mut place.cursor, byte));
+        Beginning((goes_on && place.cursor.depth > 0).then_some(place))
     }
 
-    /// The longest name that begins with the first token, and the number of its tokens.
+    /// The longest name that begins with the first token, and the number of its tokens. `place` is after that token.
     #[inline]
-    fn longest(&self, text: &str, tokens: &[Token]) -> Option<(usize, NameId)> {
-        let mut cursor = Cursor::default();
-        let mut folder = Folder::new(self.options);
-        let mut longest = None;
-        let mut end = tokens.first()?.start;
-        for (at, token) in tokens.iter().enumerate() {
-            let (Some(gap), Some(inside)) = (text.get(end..token.start), text.get(token.range())) else {
+    fn longest(&self, text: &str, tokens: &[Token], place: Place) -> Option<(usize, NameId)> {
+        let Place {
+            mut cursor,
+            mut folder,
+        } = place;
+        let mut longest = self.trie.accepted(cursor).map(|key| (1, NameId(key)));
+        for (at, pair) in tokens.windows(2).enumerate() {
+            let token = &pair[1];
+            let (Some(gap), Some(inside)) = (text.get(pair[0].end..token.start), text.get(token.range()))
+            else {
                 break;
             };
-            let mut step = |byte| self.trie.step(&mut cursor, byte);
-            if !folder.feed(gap, &mut step) {
+            if !folder.feed(gap, &mut |byte| self.trie.step(&mut cursor, byte)) {
                 break;
             }
             let before = cursor.depth;
-            let goes_on = folder.feed(inside, &mut |byte| self.trie.step(&mut cursor, byte));
-            // A dash that is ignored is no part of the name before or after it.
-            let is_part = cursor.depth > before;
-            if !goes_on || at == 0 && !is_part {
+            if !folder.feed(inside, &mut |byte| self.trie.step(&mut cursor, byte)) {
                 break;
             }
+            // A dash that is ignored is no part of the name before or after it.
+            let is_part = cursor.depth > before;
             if let Some(key) = self.trie.accepted(cursor).filter(|_| is_part) {
-                longest = Some((at + 1, NameId(key)));
+                longest = Some((at + 2, NameId(key)));
             }
-            end = token.end;
         }
         longest
     }

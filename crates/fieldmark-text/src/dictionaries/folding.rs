@@ -36,6 +36,7 @@ pub enum Fold {
 }
 
 /// Folds a text part by part into bytes that can be compared.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Folder {
     options: DictionaryOptions,
     /// White space that has been seen since the last byte.

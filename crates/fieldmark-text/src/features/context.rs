@@ -6,7 +6,7 @@ use super::extraction::Sequence;
 use super::lists::{Above, Names, Polarities};
 use super::local::english;
 use super::resources::Resources;
-use crate::dictionaries::{Dictionary, DictionaryOptions};
+use crate::dictionaries::{Beginning, Dictionary, DictionaryOptions};
 use crate::normalize::Stemmer;
 use fieldmark_core::name_hash;
 use std::borrow::Cow;
@@ -219,9 +219,9 @@ pub(super) struct Facts {
     text: String,
     facts: Vec<Fact>,
     ends: Vec<u32>,
-    /// For distinct tokens by number, whether a name of the entry's dictionary begins with them; kept from
-    /// sequence to sequence.
-    begins: Vec<Option<bool>>,
+    /// For distinct tokens by number, how names of the entry's dictionary begin with them; kept from sequence to
+    /// sequence.
+    beginnings: Vec<Option<Beginning>>,
 }
 
 impl Facts {
@@ -233,17 +233,22 @@ impl Facts {
 
     /// Forgets what it knows about distinct tokens.
     pub fn forget(&mut self) {
-        self.begins.clear();
+        self.beginnings.clear();
     }
 
-    /// Whether a name begins with the token of a number.
+    /// How names begin with the token of a number.
     #[inline]
-    pub fn begins<'t>(&mut self, number: u32, names: &Dictionary, token: impl Fn() -> &'t str) -> bool {
+    pub fn beginning<'t>(
+        &mut self,
+        number: u32,
+        names: &Dictionary,
+        token: impl Fn() -> &'t str,
+    ) -> Beginning {
         let at = number as usize;
-        if at >= self.begins.len() {
-            self.begins.resize(at + 1, None);
+        if at >= self.beginnings.len() {
+            self.beginnings.resize(at + 1, None);
         }
-        *self.begins[at].get_or_insert_with(|| names.begins(token()))
+        *self.beginnings[at].get_or_insert_with(|| names.beginning(token()))
     }
 
     /// A fact about the open token.

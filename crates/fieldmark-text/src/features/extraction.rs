@@ -59,6 +59,7 @@ pub struct Extraction<'e, N> {
     facts: Vec<Facts>,
     others: Vec<Observed>,
     pending: Vec<Pending>,
+    answers: Vec<Answer>,
     recent: Recent,
     buffer: String,
 }
@@ -81,8 +82,6 @@ struct Pending {
     position: u32,
     value: f32,
     origin: Origin,
-    /// Its number, if it was looked up lately.
-    answer: Answer,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -169,6 +168,7 @@ impl<'e, N: Numbering> Extraction<'e, N> {
             facts,
             others: Vec::new(),
             pending: Vec::new(),
+            answers: Vec::new(),
             recent: Recent::default(),
             buffer: String::new(),
         }
@@ -236,16 +236,11 @@ impl<'e, N: Numbering> Extraction<'e, N> {
                         offset,
                         fact: fact as u32,
                     };
-                    let answer = self.recent.get(hash);
-                    if answer == Answer::Unknown {
-                        self.numbering.expect(hash);
-                    }
                     self.pending.push(Pending {
                         hash,
                         position: position as u32,
                         value: facts.get(fact).value,
                         origin,
-                        answer,
                     });
                 }
             }
@@ -277,16 +272,11 @@ impl<'e, N: Numbering> Extraction<'e, N> {
                     index: index as u32,
                     choice,
                 };
-                let answer = self.recent.get(hash);
-                if answer == Answer::Unknown {
-                    self.numbering.expect(hash);
-                }
                 self.pending.push(Pending {
                     hash,
                     position: position as u32,
                     value,
                     origin,
-                    answer,
                 });
             }
         }
@@ -331,13 +321,21 @@ impl<'e, N: Numbering> Extraction<'e, N> {
             facts,
             others,
             pending,
+            answers,
             recent,
             buffer,
             ..
         } = self;
-        for item in pending.iter() {
-            let number = match item.answer {
-                Answer::Number(id) => Some(id),
+        answers.clear();
+        answers.extend(pending.iter().map(|item| recent.get(item.hash)));
+        for (item, answer) in pending.iter().zip(&*answers) {
+            if *answer == Answer::Unknown {
+                numbering.expect(item.hash);
+            }
+        }
+        for (item, answer) in pending.iter().zip(answers) {
+            let number = match answer {
+                Answer::Number(id) => Some(*id),
                 Answer::None => None,
                 Answer::Unknown => {
                     let mut name = || write_name(extractor, facts, sequence, item, buffer);

@@ -44,11 +44,11 @@ impl Names {
         let tokens = sequence.tokens.len();
         // 1 for the first token of a name, 2 for the others.
         let mut found = vec![0u8; tokens];
-        self.names.for_each_match_at(
+        self.names.for_each_match_from(
             sequence.text,
             sequence.tokens,
             |token| {
-                facts.begins(numbers[token], &self.names, || {
+                facts.beginning(numbers[token], &self.names, || {
                     sequence.tokens[token].text(sequence.text)
                 })
             },
