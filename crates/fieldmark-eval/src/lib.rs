@@ -52,6 +52,7 @@
 //! | question | names |
 //! |---|---|
 //! | Spans that overlap or nest: strict, boundary, type, partial | [`SpanScores`], [`Matching`] |
+//! | What is wrong with each span | [`align`], [`ErrorTally`] |
 //! | Entities that count once per document | [`DistinctScores`] |
 //! | Gene mentions with alternatives (BioCreative II) | [`GeneMentionScores`] |
 //! | Tokens with several tags; several label columns | [`TokenF1`], [`JointAccuracy`] |
@@ -84,6 +85,7 @@
 //! a success: in [`Counts::f1_or_one`] and [`TokenF1`], and for κ when there is nothing to disagree on.
 
 mod agreement;
+mod alignment;
 mod calibration;
 mod conlleval;
 mod contingency;
@@ -113,6 +115,7 @@ mod tokens;
 mod window_diff;
 
 pub use agreement::{Agreement, AgreementReport, TypeAgreement};
+pub use alignment::{Aligned, ErrorCounts, ErrorTally, NO_SPAN, Verdict, align};
 pub use calibration::{Binning, Calibration, Judged, ReliabilityBin};
 pub use conlleval::{BOUNDARY, ConllEval};
 pub use contingency::Contingency;

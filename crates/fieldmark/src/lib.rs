@@ -29,6 +29,7 @@
 //! # Ok::<(), fieldmark::Error>(())
 //! ```
 
+pub mod assess;
 mod checkpoint;
 pub mod config;
 mod dev;

@@ -1,18 +1,24 @@
 //! `fieldmark cv`: how well a config does on data that it was not trained on.
 
+mod page;
+mod results;
+
 use crate::console::Console;
 use crate::documents;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::options::machine::Threads;
-use fieldmark::eval::{Groups, Split, Summary};
+use crate::paths::check_writable;
+use fieldmark::assess::Pair;
+use fieldmark::config::Config;
+use fieldmark::eval::{Groups, Split};
 use fieldmark::text::document::Document;
 use fieldmark::text::formats::Notices;
-use fieldmark::{Flow, Observer, Progress, Scores, train_pipeline};
+use fieldmark::{Flow, Observer, Progress, Scores, TrainedPipeline, train_pipeline};
 use indicatif::{ProgressBar, ProgressStyle};
-use serde::Serialize;
-use std::fmt::Write;
-use std::path::PathBuf;
+use page::Tested;
+use results::{ShareResult, rows, table};
+use std::path::{Path, PathBuf};
 
 /// Train and test a config on parts of its training data
 ///
@@ -62,6 +68,10 @@ pub struct Arguments {
     #[command(flatten)]
     threads: Threads,
 
+    /// Write a page with intervals, the learning curve of --curve, confusion, calibration and the worst errors
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+
     /// Print JSON instead of a table
     #[arg(long)]
     json: bool,
@@ -71,45 +81,89 @@ const EXAMPLES: &str = "\
 Examples:
   fieldmark init chunking --output cv.toml
   fieldmark cv cv.toml --folds 3
+  fieldmark cv cv.toml --folds 3 --curve --html cv.html
   fieldmark cv cv.toml --bootstrap 5 -o training.c2=1
   fieldmark cv cv.toml --held-out -o 'data.test=[\"test.txt\"]'";
 
 /// Shares of the documents for a learning curve.
 const SHARES: [f64; 5] = [0.1, 0.2, 0.4, 0.6, 0.8];
 
-#[derive(Serialize)]
-struct ShareResult {
-    share: f64,
-    splits: usize,
-    measures: Vec<Row>,
-}
-
-#[derive(Serialize)]
-struct Row {
-    of: String,
-    measure: &'static str,
-    mean: f64,
-    deviation: f64,
-    low: Option<f64>,
-    high: Option<f64>,
-}
-
 impl Arguments {
     pub fn run(self, console: &Console) -> Result<(), Failure> {
         let config = super::train::config::read(&self.config, &self.overrides)?;
         let folder = super::train::config::folder(&self.config);
+        if let Some(html) = &self.html {
+            check_writable(html)?;
+        }
         self.threads.start()?;
         interrupt::listen()?;
+        let (all, splits) = self.documents_and_splits(&config, folder, console)?;
+        let shares: Vec<f64> = if self.curve {
+            SHARES.iter().copied().chain([1.0]).collect()
+        } else {
+            vec![1.0]
+        };
+        let mut results = Vec::new();
+        let mut tested = Tested::default();
+        let bar = bar(console, shares.len() * splits.len());
+        for &share in &shares {
+            let mut scores = Vec::new();
+            let mut documents = 0;
+            for split in &splits {
+                let train = chosen(&all, split, share);
+                documents += train.len();
+                let test: Vec<Document> = split.test.iter().map(|&index| all[index].clone()).collect();
+                let mut watch = Watch { stopped: false };
+                let trained = train_pipeline(&config, folder, &train, &[], &mut watch)?;
+                if watch.stopped {
+                    return Err(Failure::user("stopped before all parts were tested"));
+                }
+                // Errors are shown of models that were trained on all that they may see.
+                let keep = self.html.is_some() && share == 1.0;
+                scores.push(test_part(&trained, &test, keep, &mut tested)?);
+                bar.inc(1);
+            }
+            let measures = rows(&scores, config.labels.column.is_some(), self.bootstrap.is_some())?;
+            results.push(ShareResult {
+                share,
+                documents: documents as f64 / splits.len().max(1) as f64,
+                splits: scores.len(),
+                measures,
+            });
+        }
+        bar.finish_and_clear();
+        if let Some(html) = &self.html {
+            let lead = format!("{}, {}, {} documents.", config.name, self.design(), all.len());
+            super::eval::write_page(html, &lead, &page::sections(&results, &tested)?, console)?;
+        }
+        if self.json {
+            return console.print_json(&results);
+        }
+        console.print(&table(&results))
+    }
+
+    /// How the parts were made.
+    fn design(&self) -> String {
+        match self.bootstrap {
+            _ if self.held_out => "tested on held-out documents".to_owned(),
+            Some(replicates) => format!("bootstrap with {replicates} replicates"),
+            None if self.leave_one_out => "leaving one out".to_owned(),
+            None => format!("{}-fold cross-validation", self.folds),
+        }
+    }
+
+    fn documents_and_splits(
+        &self,
+        config: &Config,
+        folder: &Path,
+        console: &Console,
+    ) -> Result<(Vec<Document>, Vec<Split>), Failure> {
         let mut notices = Notices::new();
         let mut all = documents::read_all(&config.data.train, folder, &config.data.read, &mut notices)?;
         let train = all.len();
         if self.held_out {
-            all.extend(documents::read_all(
-                &config.data.test,
-                folder,
-                &config.data.read,
-                &mut notices,
-            )?);
+            let test = documents::read_all(&config.data.test, folder, &config.data.read, &mut notices)?;
+            all.extend(test);
         }
         documents::tell(&notices, console);
         let splits = match train {
@@ -122,42 +176,7 @@ impl Arguments {
             _ if self.held_out => return Err(Failure::user("data.test names no file with documents")),
             train => self.splits(train)?,
         };
-        let shares: Vec<f64> = if self.curve {
-            SHARES.iter().copied().chain([1.0]).collect()
-        } else {
-            vec![1.0]
-        };
-        let mut results = Vec::new();
-        let bar = bar(console, shares.len() * splits.len());
-        for &share in &shares {
-            let mut scores = Vec::new();
-            for split in &splits {
-                let kept = ((split.train.len() as f64 * share).ceil() as usize).max(1);
-                // In rising order, documents of a share come from everywhere.
-                let step = split.train.len() as f64 / kept as f64;
-                let chosen = (0..kept).map(|index| split.train[(index as f64 * step) as usize]);
-                let train: Vec<Document> = chosen.map(|index| all[index].clone()).collect();
-                let test: Vec<Document> = split.test.iter().map(|&index| all[index].clone()).collect();
-                let mut watch = Watch { stopped: false };
-                let trained = train_pipeline(&config, folder, &train, &[], &mut watch)?;
-                if watch.stopped {
-                    return Err(Failure::user("stopped before all parts were tested"));
-                }
-                scores.push(trained.pipeline.score(&test)?);
-                bar.inc(1);
-            }
-            let measures = rows(&scores, config.labels.column.is_some(), self.bootstrap.is_some())?;
-            results.push(ShareResult {
-                share,
-                splits: scores.len(),
-                measures,
-            });
-        }
-        bar.finish_and_clear();
-        if self.json {
-            return console.print_json(&results);
-        }
-        console.print(&table(&results))
+        Ok((all, splits))
     }
 
     fn splits(&self, documents: usize) -> Result<Vec<Split>, Failure> {
@@ -175,6 +194,35 @@ impl Arguments {
         };
         splits.map_err(|error| Failure::user(format_args!("{error}; there are {documents} documents")))
     }
+}
+
+/// A share of the documents to train on; in rising order, so that they come from everywhere.
+fn chosen(all: &[Document], split: &Split, share: f64) -> Vec<Document> {
+    let kept = ((split.train.len() as f64 * share).ceil() as usize).max(1);
+    let step = split.train.len() as f64 / kept as f64;
+    let chosen = (0..kept).map(|index| split.train[(index as f64 * step) as usize]);
+    chosen.map(|index| all[index].clone()).collect()
+}
+
+/// Tests a model, and keeps what it found if that is wanted.
+fn test_part(
+    trained: &TrainedPipeline,
+    test: &[Document],
+    keep: bool,
+    tested: &mut Tested,
+) -> Result<Scores, Failure> {
+    let pipeline = &trained.pipeline;
+    if !keep {
+        return Ok(pipeline.score(test)?);
+    }
+    if pipeline.config().labels.column.is_some() {
+        tested.add_labels(pipeline.label_evaluation(test)?)?;
+        return Ok(pipeline.score(test)?);
+    }
+    let pairs: Vec<Pair> = pipeline.compare(test)?;
+    let scores = Scores::of(&pairs);
+    tested.pairs.extend(pairs);
+    Ok(scores)
 }
 
 /// Stops when the user wants it.
@@ -195,95 +243,4 @@ fn bar(console: &Console, parts: usize) -> ProgressBar {
     }
     let style = ProgressStyle::with_template("{bar:40} {pos}/{len} parts, {eta} left");
     ProgressBar::new(parts as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-}
-
-/// The measures over all parts.
-fn rows(scores: &[Scores], labels: bool, bootstrap: bool) -> Result<Vec<Row>, Failure> {
-    let row = |of: &str, measure, values: Vec<f64>| -> Result<Row, Failure> {
-        let summary = Summary::new(&values).map_err(Failure::user)?;
-        let interval = if bootstrap {
-            summary.percentile_interval(0.95)
-        } else {
-            summary.t_interval(0.95)
-        };
-        Ok(Row {
-            of: of.to_owned(),
-            measure,
-            mean: summary.mean(),
-            deviation: summary.deviation(),
-            low: interval.map(|interval| interval.low),
-            high: interval.map(|interval| interval.high),
-        })
-    };
-    if labels {
-        return Ok(vec![row(
-            "all",
-            "accuracy",
-            scores.iter().map(Scores::accuracy).collect(),
-        )?]);
-    }
-    let mut rows = Vec::new();
-    let total = |pick: fn(&fieldmark::eval::Counts) -> f64| {
-        scores
-            .iter()
-            .map(|scores| pick(&scores.spans.total()))
-            .collect::<Vec<f64>>()
-    };
-    rows.push(row("all", "precision", total(|counts| counts.precision()))?);
-    rows.push(row("all", "recall", total(|counts| counts.recall()))?);
-    rows.push(row("all", "F1", total(|counts| counts.f1()))?);
-    let mut kinds: Vec<&str> = scores
-        .iter()
-        .flat_map(|scores| scores.spans.types())
-        .map(|(kind, _)| kind)
-        .collect();
-    kinds.sort_unstable();
-    kinds.dedup();
-    if kinds.len() > 1 {
-        for kind in kinds {
-            let values = scores.iter().filter_map(|scores| {
-                let found = scores.spans.types().find(|(name, _)| *name == kind);
-                found.map(|(_, counts)| counts.f_beta(1.0))
-            });
-            rows.push(row(kind, "F1", values.collect())?);
-        }
-    }
-    Ok(rows)
-}
-
-fn table(results: &[ShareResult]) -> String {
-    let mut text = String::new();
-    let width = results
-        .iter()
-        .flat_map(|result| &result.measures)
-        .map(|row| row.of.len())
-        .max()
-        .unwrap_or(0)
-        .max(4);
-    for result in results {
-        // Writing to a string cannot fail.
-        if results.len() > 1 {
-            let _ = writeln!(text, "{:.0} % of the documents", 100.0 * result.share);
-        }
-        let _ = writeln!(
-            text,
-            "{:width$}  {:9}  {:>6}  {:>9}  95 % interval, {} parts",
-            "type", "measure", "mean", "deviation", result.splits
-        );
-        for row in &result.measures {
-            let interval = match (row.low, row.high) {
-                (Some(low), Some(high)) => format!("{:.2} to {:.2}", 100.0 * low, 100.0 * high),
-                _ => "–".to_owned(),
-            };
-            let _ = writeln!(
-                text,
-                "{:width$}  {:9}  {:6.2}  {:9.2}  {interval}",
-                row.of,
-                row.measure,
-                100.0 * row.mean,
-                100.0 * row.deviation
-            );
-        }
-    }
-    text
 }

@@ -1,20 +1,26 @@
-//! `fieldmark eval`: how good are the predicted labels?
+//! `fieldmark eval`: how good are the predicted labels, or annotations?
 
+mod columns;
+mod documents;
+mod read;
 mod rows;
+
+pub use columns::SchemeName;
+pub use documents::write as write_page;
 
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::options::input::LabelsName;
-use clap::ValueEnum;
-use fieldmark::core::Scheme;
-use fieldmark::eval::{Evaluation, Report, Rules};
-use fieldmark::text::{Block, BlockOptions, Blocks, LabelSyntax, Source};
-use rows::{Row, Rows};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// Score predicted labels against gold labels
+/// Score predicted labels or annotations against gold ones
 ///
-/// The last two columns of the input are the gold and the predicted label, and a blank line ends a
+/// Of documents, GOLD and PRED are files of any format that `fieldmark convert` reads. Documents are matched by their
+/// ids; a gold document that was not predicted counts as one in which nothing was found. Instead of PRED, --model names
+/// a model, which marks the texts first. The report has precision, recall and F of spans by several measures, what was
+/// wrong with the others, and what confidences are worth; --html writes it as one page, with the worst errors in their
+/// sentences. All that follows is about columns.
+///
+/// The last two columns of TAGGED are the gold and the predicted label, and a blank line ends a
 /// sequence: that is what `fieldmark tag` writes, and what the `conlleval` script of the CoNLL shared
 /// tasks reads. The report begins with exactly what that script prints, for IOB1, IOB2 and IOBES; token
 /// accuracy, scores of each label and a confusion table follow.
@@ -28,54 +34,19 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
-    /// Tagged columns, plain, .gz or .zst; `-` is standard input
-    #[arg(default_value = "-", value_name = "TAGGED")]
-    input: PathBuf,
-
-    /// Print what conlleval prints and nothing else
-    #[arg(long, conflicts_with_all = ["strict", "json"])]
-    conlleval: bool,
-
-    /// Count only spans that are well-formed in this scheme
-    ///
-    /// conlleval is generous: it makes a span of an `I-X` that has no `B-X`. Here such a span counts as
-    /// not found, and the report says that it is a strict one.
-    #[arg(long, value_name = "SCHEME")]
-    strict: Option<SchemeName>,
-
-    /// Labels are types without prefixes, and every token is a span (conlleval -r)
-    #[arg(long, conflicts_with_all = ["strict", "original"])]
-    raw: bool,
-
-    /// The label that means "no span" with --raw (conlleval -o)
-    #[arg(
-        long,
-        value_name = "LABEL",
-        default_value = "O",
-        requires = "raw",
-        allow_hyphen_values = true
-    )]
-    outside: String,
-
-    /// Read IOBES exactly as the 2006 script does, which takes `S-X` for no start of a span
-    #[arg(long, conflicts_with = "strict")]
-    original: bool,
-
-    /// Columns are separated by this text instead of white space (conlleval -d); `\t` is a tab
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    delimiter: Option<String>,
-
-    /// Skip lines that begin with this text, such as comments; may be repeated
-    #[arg(long, value_name = "PREFIX", allow_hyphen_values = true)]
-    skip_lines: Vec<String>,
-
-    /// What gold labels may be
-    #[arg(long, value_enum, value_name = "SYNTAX", default_value = "partial")]
-    labels: LabelsName,
+    /// Tagged columns, plain, .gz or .zst (`-` is standard input); or gold and predicted documents
+    #[arg(value_name = "TAGGED | GOLD PRED", num_args = 0..=2)]
+    files: Vec<PathBuf>,
 
     /// Print the report as JSON
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    documents: documents::DocumentOptions,
+
+    #[command(flatten)]
+    columns: columns::ColumnOptions,
 }
 
 const EXAMPLES: &str = "\
@@ -84,122 +55,39 @@ Examples:
   fieldmark tag --model chunker.fmk test.txt | fieldmark eval
   fieldmark eval --strict iob2 tagged.txt
   fieldmark eval --skip-lines -DOCSTART- tagged.txt
-  fieldmark eval --json tagged.txt";
+  fieldmark eval --json tagged.txt
 
-/// The schemes by the names that they have in options.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum SchemeName {
-    /// I inside, O outside
-    Io,
-    /// As IO, with B only between spans of one type that touch
-    Iob1,
-    /// Every span begins with B (also BIO)
-    #[value(alias = "bio")]
-    Iob2,
-    /// B, I, E, and S for a span of one token (also BIOES, BILOU)
-    #[value(aliases = ["bioes", "bilou"])]
-    Iobes,
-}
+  Mark gold documents with a model and score it, as a page:
+      fieldmark eval --model names.fmk test.txt --format columns --html scores.html
 
-impl From<SchemeName> for Scheme {
-    fn from(name: SchemeName) -> Self {
-        match name {
-            SchemeName::Io => Scheme::Io,
-            SchemeName::Iob1 => Scheme::Iob1,
-            SchemeName::Iob2 => Scheme::Iob2,
-            SchemeName::Iobes => Scheme::Iobes,
-        }
-    }
-}
+  Documents of any format against each other, by other measures:
+      fieldmark tag names.fmk test.txt --format columns --output found.jsonl
+      fieldmark eval test.txt found.jsonl --format columns --pred-format jsonl
+      fieldmark eval test.txt found.jsonl --format columns --pred-format jsonl --measure type,tokens,distinct
+
+  From which confidence on is nine in ten right? Is another model better by more than chance?
+      fieldmark eval --model names.fmk test.txt --precision 0.9
+      fieldmark eval --model names.fmk test.txt --against found.jsonl --pred-format jsonl";
 
 impl Arguments {
     pub fn run(self, console: &Console) -> Result<(), Failure> {
-        let mut evaluation = self.evaluation();
-        let source = Source::from_argument(&self.input);
-        let mut rows = self.rows(source.name())?;
-        let mut blocks = Blocks::new(source.open()?, BlockOptions::default())?;
-        while let Some(block) = blocks.next_block()? {
-            add(&block, &mut rows, &mut evaluation)?;
-        }
-        let report = evaluation.report();
-        if report.tokens == 0 {
-            let name = source.name();
-            return Err(Failure::user(match report.left_out.tokens {
-                0 => format!("{name}: there is no tagged token in this input"),
-                tokens => format!("{name}: the gold labels of all {tokens} tokens are unknown"),
-            }));
-        }
-        warn(&report, self.conlleval, console);
-        if self.json {
-            console.print_json(&report)
-        } else if self.conlleval {
-            console.print(&report.spans.to_string())
-        } else {
-            console.print(&report.to_string())
-        }
-    }
-
-    fn evaluation(&self) -> Evaluation {
-        if let Some(scheme) = self.strict {
-            Evaluation::strict(scheme.into())
-        } else if self.raw {
-            Evaluation::raw(&self.outside)
-        } else if self.original {
-            Evaluation::conlleval_with(Rules::Original)
-        } else {
-            Evaluation::conlleval()
-        }
-    }
-
-    fn rows(&self, name: String) -> Result<Rows, Failure> {
-        if self.skip_lines.iter().any(String::is_empty) {
-            return Err(Failure::user(
-                "--skip-lines: every line begins with an empty text. Give the beginning of the lines to skip",
-            ));
-        }
-        let delimiter = self.delimiter.as_ref().map(|text| text.replace("\\t", "\t"));
-        if delimiter.as_deref() == Some("") {
-            return Err(Failure::user(
-                "--delimiter: an empty text separates nothing. Leave the option out to split at white space",
-            ));
-        }
-        let labels = match self.labels {
-            LabelsName::Literal => LabelSyntax::Literal,
-            LabelsName::Partial => LabelSyntax::Partial,
-        };
-        Ok(Rows::new(name, delimiter, self.skip_lines.clone(), labels))
-    }
-}
-
-/// Counts the sequences of a block.
-fn add(block: &Block, rows: &mut Rows, evaluation: &mut Evaluation) -> Result<(), Failure> {
-    let (mut gold, mut predicted) = (Vec::new(), Vec::new());
-    for (number, line) in (block.first_line()..).zip(block.text()?.lines()) {
-        match rows.row(number, line)? {
-            Row::Border => {
-                evaluation.add_partial(&gold, &predicted).map_err(Failure::ours)?;
-                gold.clear();
-                predicted.clear();
+        let is_documents = self.documents.has_model() || self.files.len() == 2;
+        if is_documents {
+            if let Some(option) = self.columns.given().next() {
+                return Err(Failure::user(format_args!(
+                    "--{option} is for tagged columns, which are one file without --model"
+                )));
             }
-            Row::Skipped => {}
-            Row::Token(right, guess) => {
-                gold.push(right);
-                predicted.push(guess);
-            }
+            return self.documents.run(&self.files, self.json, console);
         }
-    }
-    evaluation.add_partial(&gold, &predicted).map_err(Failure::ours)
-}
-
-/// Says what the figures themselves do not show.
-fn warn(report: &Report, conlleval: bool, console: &Console) {
-    if conlleval && report.left_out.tokens > 0 {
-        console.warn(&report.left_out.to_string());
-    }
-    let in_both = |row: &fieldmark::eval::Row| row.counts.gold > 0 && row.counts.found > 0;
-    if !report.labels.rows.iter().any(in_both) {
-        console.warn(
-            "no label occurs in both of the last two columns. Are they the gold and the predicted labels?",
-        );
+        if let Some(option) = self.documents.given().next() {
+            return Err(Failure::user(format_args!(
+                "--{option} is for documents: name a gold and a predicted file, or a gold file and --model. (Tagged \
+                 columns are documents, too: `fieldmark eval FILE FILE --format columns --label-columns -2 \
+                 --pred-label-columns -1`)"
+            )));
+        }
+        let file = self.files.first().map_or(Path::new("-"), PathBuf::as_path);
+        self.columns.run(file, self.json, console)
     }
 }

@@ -5,7 +5,16 @@
 //! scheme, meets the contrast of WCAG 2.2 AA and fits a phone. All text is escaped, and a content security
 //! policy forbids scripts even so.
 
+mod excerpt;
+mod section;
+mod table;
+
+pub use excerpt::{Excerpt, Mark};
+pub use section::Section;
+pub use table::{Cell, Table};
+
 use super::palette::COLOURS;
+use super::plot::SERIES_SLOTS;
 use super::{Annotation, Palette, Piece, RenderError, percent, pieces, visible};
 use std::fmt::{self, Write};
 
@@ -46,42 +55,6 @@ pub struct Document<'a> {
     pub annotations: &'a [Annotation<'a>],
 }
 
-/// A heading with a paragraph or a table under it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Section {
-    heading: String,
-    body: Body,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Body {
-    Paragraph(String),
-    Table {
-        header: Vec<String>,
-        rows: Vec<Vec<String>>,
-    },
-}
-
-impl Section {
-    /// A section of text. Line breaks are kept.
-    pub fn paragraph(heading: impl Into<String>, text: impl Into<String>) -> Self {
-        Self {
-            heading: heading.into(),
-            body: Body::Paragraph(text.into()),
-        }
-    }
-
-    /// A section with a table: the first cell of a row is its name, columns of numbers are set flush right.
-    ///
-    /// Every row has as many cells as the header; [`Page::to_html`] checks it.
-    pub fn table(heading: impl Into<String>, header: Vec<String>, rows: Vec<Vec<String>>) -> Self {
-        Self {
-            heading: heading.into(),
-            body: Body::Table { header, rows },
-        }
-    }
-}
-
 impl Page<'_> {
     /// The page.
     pub fn to_html(&self) -> Result<String, RenderError> {
@@ -90,10 +63,11 @@ impl Page<'_> {
             cut.push((document.heading, pieces(document.text, document.annotations)?));
         }
         for section in self.sections {
-            check_table(section)?;
+            section.check()?;
         }
         let marks = || self.documents.iter().flat_map(|document| document.annotations);
-        let palette = Palette::new(marks().map(|mark| mark.kind));
+        let excerpted = self.sections.iter().flat_map(Section::kinds);
+        let palette = Palette::new(marks().map(|mark| mark.kind).chain(excerpted));
         let mut out = Html {
             out: String::new(),
             notes: 0,
@@ -105,30 +79,15 @@ impl Page<'_> {
             out.document(heading, pieces, &palette);
         }
         for section in self.sections {
-            out.section(section);
+            out.section(section, &palette);
         }
         out.raw("</main>\n</body>\n</html>\n");
         Ok(out.out)
     }
 }
 
-fn check_table(section: &Section) -> Result<(), RenderError> {
-    let Body::Table { header, rows } = &section.body else {
-        return Ok(());
-    };
-    match rows.iter().position(|row| row.len() != header.len()) {
-        Some(at) => Err(RenderError::Ragged {
-            heading: section.heading.clone(),
-            row: at + 1,
-            found: rows[at].len(),
-            expected: header.len(),
-        }),
-        None => Ok(()),
-    }
-}
-
 /// Text as it stands in HTML, in an element or in a quoted attribute.
-struct Escaped<'a>(&'a str);
+pub(super) struct Escaped<'a>(pub &'a str);
 
 impl fmt::Display for Escaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -173,7 +132,11 @@ impl Html {
         self.raw("<link rel=\"icon\" href=\"data:,\">\n");
         self.put(format_args!("<title>{title}</title>\n<style>\n"));
         self.raw(include_str!("page.css"));
-        self.colours(palette);
+        let report = page.sections.iter().any(Section::is_report);
+        if report {
+            self.raw(include_str!("report.css"));
+        }
+        self.colours(palette, report);
         self.put(format_args!(
             "</style>\n</head>\n<body>\n<header>\n<h1 dir=\"auto\">{title}</h1>\n"
         ));
@@ -185,8 +148,10 @@ impl Html {
         }
     }
 
-    fn colours(&mut self, palette: &Palette<'_>) {
+    fn colours(&mut self, palette: &Palette<'_>, report: bool) {
         let mut slots: Vec<usize> = palette.kinds().map(|kind| palette.slot(kind)).collect();
+        // Curves have colours, too.
+        slots.extend(SERIES_SLOTS.iter().filter(|_| report));
         slots.sort_unstable();
         slots.dedup();
         for &slot in &slots {
@@ -216,7 +181,7 @@ impl Html {
             return;
         }
         self.raw("<ul class=\"legend\" aria-label=\"Types of spans\">\n");
-        for kind in palette.kinds() {
+        for kind in palette.kinds().filter(|kind| marks().any(|mark| mark.kind == *kind)) {
             let count = marks().filter(|mark| mark.kind == kind).count();
             let slot = palette.slot(kind);
             self.put(format_args!(
@@ -272,70 +237,6 @@ impl Html {
             self.put(format_args!("Confidence {confidence:.4}<br>"));
         }
         self.put(format_args!("Bytes {} to {}</span></mark>", mark.start, mark.end));
-    }
-
-    fn section(&mut self, section: &Section) {
-        self.put(format_args!(
-            "<section class=\"card\">\n<h2 dir=\"auto\">{}</h2>\n",
-            Escaped(&section.heading)
-        ));
-        match &section.body {
-            Body::Paragraph(text) => self.put(format_args!("<p dir=\"auto\">{}</p>\n", Escaped(text))),
-            Body::Table { header, rows } => self.table(&section.heading, header, rows),
-        }
-        self.raw("</section>\n");
-    }
-
-    fn table(&mut self, heading: &str, header: &[String], rows: &[Vec<String>]) {
-        let classes: Vec<&str> = (0..header.len()).map(|at| column_class(rows, at)).collect();
-        let label = Escaped(heading);
-        // A region that scrolls must be reachable by keyboard.
-        self.put(format_args!(
-            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{label}\">\n"
-        ));
-        self.raw("<table>\n<thead><tr>");
-        for (name, class) in header.iter().zip(&classes) {
-            self.put(format_args!("<th scope=\"col\"{class}>{}</th>", Escaped(name)));
-        }
-        self.raw("</tr></thead>\n<tbody>\n");
-        for row in rows {
-            self.raw("<tr>");
-            for (at, (cell, class)) in row.iter().zip(&classes).enumerate() {
-                let (open, close) = if at == 0 {
-                    ("th scope=\"row\"", "th")
-                } else {
-                    ("td", "td")
-                };
-                self.put(format_args!("<{open}{class}>{}</{close}>", Escaped(cell)));
-            }
-            self.raw("</tr>\n");
-        }
-        self.raw("</tbody>\n</table>\n</div>\n");
-    }
-}
-
-/// Cells of up to this many characters stay in one line.
-const SHORT_CHARS: usize = 20;
-
-/// The class attribute of a column: numbers, with or without a percent sign, are set flush right.
-fn column_class(rows: &[Vec<String>], column: usize) -> &'static str {
-    let is_number = |cell: &str| {
-        cell.trim_end_matches('%')
-            .replace('\u{2212}', "-")
-            .parse::<f64>()
-            .is_ok()
-    };
-    let filled: Vec<&str> = rows
-        .iter()
-        .map(|row| row[column].trim())
-        .filter(|cell| !cell.is_empty())
-        .collect();
-    if !filled.is_empty() && filled.iter().all(|cell| is_number(cell)) {
-        " class=\"number\""
-    } else if filled.iter().all(|cell| cell.chars().count() <= SHORT_CHARS) {
-        " class=\"short\""
-    } else {
-        ""
     }
 }
 
@@ -477,20 +378,6 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "row 2 of the table `Scores` has 0 cells, expected 1 as in its header"
-        );
-    }
-
-    #[test]
-    fn columns_are_classed_by_their_cells() {
-        let rows = [
-            ["a rather long name of a row", "81.25", "9%", ""],
-            ["All", "−3", "-", ""],
-        ];
-        let rows: Vec<Vec<String>> = rows.iter().map(|row| row.map(str::to_owned).to_vec()).collect();
-        let classes: Vec<&str> = (0..4).map(|at| column_class(&rows, at)).collect();
-        assert_eq!(
-            classes,
-            ["", " class=\"number\"", " class=\"short\"", " class=\"short\""]
         );
     }
 

@@ -5,6 +5,7 @@
 
 pub mod html;
 mod palette;
+pub mod plot;
 pub mod terminal;
 
 use palette::Palette;
@@ -95,6 +96,16 @@ pub enum RenderError {
         end: usize,
         /// The number found.
         confidence: f64,
+    },
+    /// A mark of an excerpt that is none of its text.
+    #[error("the mark {start}..{end} ({kind}) of an excerpt is not on characters of its text")]
+    Mark {
+        /// Start of the mark.
+        start: usize,
+        /// End of the mark.
+        end: usize,
+        /// Type of the mark.
+        kind: String,
     },
     /// A table row with another number of cells than the header.
     #[error("row {row} of the table `{heading}` has {found} cells, expected {expected} as in its header")]

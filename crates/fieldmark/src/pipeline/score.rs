@@ -1,9 +1,11 @@
 //! How well a pipeline does on documents whose annotations are known.
 
-use super::{Pipeline, gold};
+use super::{Annotator, Pipeline, gold};
 use crate::Error;
-use fieldmark_eval::{Matching, Span, SpanScores};
-use fieldmark_text::document::{Annotation, Document};
+use crate::assess::Pair;
+use fieldmark_eval::{Evaluation, Matching, SpanScores};
+use fieldmark_text::document::Document;
+use fieldmark_text::formats::ALTGENE;
 use rayon::prelude::*;
 
 /// What a pipeline got right.
@@ -24,6 +26,15 @@ impl Scores {
             right: 0,
             tokens: 0,
         }
+    }
+
+    /// What was got right of spans.
+    pub fn of(pairs: &[Pair]) -> Self {
+        let mut scores = Self::none();
+        for pair in pairs {
+            scores.spans.add(&pair.gold_spans(), &pair.found_spans());
+        }
+        scores
     }
 
     /// Adds what was counted elsewhere.
@@ -48,61 +59,104 @@ impl Pipeline {
     ///
     /// Annotations are compared as the documents have them, whether or not they fit the tokens.
     pub fn score(&self, documents: &[Document]) -> Result<Scores, Error> {
-        let parts: Result<Vec<Scores>, Error> = documents
+        let mut all = Scores::none();
+        match &self.config.labels.column {
+            Some(column) => {
+                let labels = self.label_all(documents)?;
+                for (document, labels) in documents.iter().zip(&labels) {
+                    compare_labels(document, column, labels, &mut all);
+                }
+            }
+            None => all.add(&Scores::of(&self.compare(documents)?)),
+        }
+        Ok(all)
+    }
+
+    /// Marks documents and puts what was found beside what should be, on the threads of the current rayon pool. Gold
+    /// annotations are those that this pipeline is to find, under the types that it gives them.
+    pub fn compare(&self, documents: &[Document]) -> Result<Vec<Pair>, Error> {
+        let types = &self.config.labels;
+        self.each(documents, |annotator, document| {
+            let mut found = document.clone();
+            annotator.annotate(&mut found)?;
+            let mut gold = document.clone();
+            gold.annotations.retain_mut(|annotation| {
+                // Alternatives are no type of their own.
+                if annotation.kind == ALTGENE {
+                    return true;
+                }
+                let kind = gold::kind(types, annotation).map(str::to_owned);
+                kind.map(|kind| annotation.kind = kind).is_some()
+            });
+            Ok(Pair::new(gold, found.annotations))
+        })
+    }
+
+    /// The labels of all tokens against those that the documents have in the column of the config, for a pipeline that
+    /// labels every token.
+    pub fn label_evaluation(&self, documents: &[Document]) -> Result<Evaluation, Error> {
+        let Some(column) = &self.config.labels.column else {
+            return Err(Error::Option("this model marks spans and labels no tokens".to_owned()));
+        };
+        let labels = self.label_all(documents)?;
+        // No label stands for "no span".
+        let mut evaluation = Evaluation::raw("");
+        for (document, labels) in documents.iter().zip(&labels) {
+            for (gold, found) in gold_labels(document, column).iter().zip(labels) {
+                let length = gold.len().min(found.len());
+                evaluation
+                    .add(&gold[..length], &found[..length])
+                    .map_err(|error| Error::Option(error.to_string()))?;
+            }
+        }
+        Ok(evaluation)
+    }
+
+    fn label_all(&self, documents: &[Document]) -> Result<Vec<Vec<Vec<String>>>, Error> {
+        self.each(documents, |annotator, document| {
+            let owned = |labels: Vec<&str>| labels.into_iter().map(str::to_owned).collect();
+            Ok(annotator.label(document)?.into_iter().map(owned).collect())
+        })
+    }
+
+    /// Does something with every document, and keeps their order.
+    fn each<T: Send>(
+        &self,
+        documents: &[Document],
+        work: impl Fn(&mut Annotator<'_>, &Document) -> Result<T, Error> + Sync,
+    ) -> Result<Vec<T>, Error> {
+        let parts: Result<Vec<Vec<T>>, Error> = documents
             .par_chunks(TASK)
             .map(|documents| {
                 let mut annotator = self.annotator();
-                let mut scores = Scores::none();
-                for document in documents {
-                    match &self.config.labels.column {
-                        Some(column) => {
-                            let labels = annotator.label(document)?;
-                            compare_labels(document, column, &labels, &mut scores);
-                        }
-                        None => {
-                            let mut found = Document::new("", document.text.clone());
-                            found.given.clone_from(&document.given);
-                            found.elements.clone_from(&document.elements);
-                            annotator.annotate(&mut found)?;
-                            let types = &self.config.labels;
-                            let gold: Vec<Span<'_>> = document
-                                .annotations
-                                .iter()
-                                .filter_map(|annotation| {
-                                    Some(span(annotation, gold::kind(types, annotation)?))
-                                })
-                                .collect();
-                            let found: Vec<Span<'_>> = found
-                                .annotations
-                                .iter()
-                                .map(|annotation| span(annotation, &annotation.kind))
-                                .collect();
-                            scores.spans.add(&gold, &found);
-                        }
-                    }
-                }
-                Ok(scores)
+                documents.iter().map(|document| work(&mut annotator, document)).collect()
             })
             .collect();
-        let mut all = Scores::none();
-        parts?.iter().for_each(|part| all.add(part));
-        Ok(all)
+        Ok(parts?.into_iter().flatten().collect())
     }
 }
 
-fn span<'a>(annotation: &Annotation, kind: &'a str) -> Span<'a> {
-    let range = annotation.range();
-    Span::new(range.start, range.end, kind)
+/// What a column says about the tokens of each sentence that has any.
+fn gold_labels<'d>(document: &'d Document, column: &str) -> Vec<Vec<&'d str>> {
+    let Some(given) = &document.given else { return Vec::new() };
+    let Some(number) = given.columns.iter().position(|name| name == column) else {
+        return Vec::new();
+    };
+    let sentences = given.sentences.iter().filter(|sentence| !sentence.is_empty());
+    sentences
+        .map(|sentence| {
+            let labels = sentence
+                .iter()
+                .map(|token| token.columns.get(number).map_or("", String::as_str));
+            labels.collect()
+        })
+        .collect()
 }
 
-fn compare_labels(document: &Document, column: &str, labels: &[Vec<&str>], scores: &mut Scores) {
-    let Some(given) = &document.given else { return };
-    let Some(number) = given.columns.iter().position(|name| name == column) else {
-        return;
-    };
-    let tokens = given.sentences.iter().flatten();
-    for (token, label) in tokens.zip(labels.iter().flatten()) {
+fn compare_labels(document: &Document, column: &str, labels: &[Vec<String>], scores: &mut Scores) {
+    let gold = gold_labels(document, column);
+    for (gold, label) in gold.iter().flatten().zip(labels.iter().flatten()) {
         scores.tokens += 1;
-        scores.right += usize::from(token.columns.get(number).is_some_and(|gold| gold == label));
+        scores.right += usize::from(gold == label);
     }
 }

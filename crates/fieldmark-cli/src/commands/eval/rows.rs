@@ -41,6 +41,13 @@ pub enum Row<'a> {
     Token(GoldLabel<Cow<'a, str>>, Cow<'a, str>),
 }
 
+/// What a line is, before its labels are read.
+enum Found<'a> {
+    Border,
+    Skipped,
+    Line(Line<'a>),
+}
+
 /// A line that is being looked at.
 struct Line<'a> {
     number: u64,
@@ -71,14 +78,50 @@ impl Rows {
 
     /// Takes a line apart.
     pub fn row<'a>(&mut self, number: u64, text: &'a str) -> Result<Row<'a>, Failure> {
+        let line = match self.line(number, text)? {
+            Found::Border => return Ok(Row::Border),
+            Found::Skipped => return Ok(Row::Skipped),
+            Found::Line(line) => line,
+        };
+        let [.., gold, predicted] = line.cells[..] else {
+            return Ok(Row::Skipped);
+        };
+        Ok(Row::Token(
+            self.gold(&line, gold)?,
+            self.predicted(&line, predicted)?,
+        ))
+    }
+
+    /// So many cells from the end of a line that is a token.
+    pub fn last_cells<'a>(
+        &mut self,
+        number: u64,
+        text: &'a str,
+        wanted: usize,
+    ) -> Result<Option<Vec<&'a str>>, Failure> {
+        let Found::Line(mut line) = self.line(number, text)? else {
+            return Ok(None);
+        };
+        match line.cells.len().checked_sub(wanted) {
+            Some(first) => Ok(Some(line.cells.split_off(first))),
+            None => Err(Failure::user(format_args!(
+                "{}:{number}:1: found {} columns, expected at least {wanted}: as many gold labels as --joint says, then as \
+                 many predicted ones",
+                self.name,
+                line.cells.len()
+            ))),
+        }
+    }
+
+    fn line<'a>(&mut self, number: u64, text: &'a str) -> Result<Found<'a>, Failure> {
         if text.trim().is_empty() {
-            return Ok(Row::Border);
+            return Ok(Found::Border);
         }
         if let Some(option) = ranked(text) {
             return Err(self.foreign(number, 1, text, option));
         }
         if self.skip.iter().any(|prefix| text.starts_with(prefix.as_str())) {
-            return Ok(Row::Skipped);
+            return Ok(Found::Skipped);
         }
         let split = match &self.layout {
             Some(layout) => layout.split.clone(),
@@ -93,16 +136,10 @@ impl Rows {
             },
         };
         if line.cells[0] == BOUNDARY {
-            return Ok(Row::Border);
+            return Ok(Found::Border);
         }
         self.check(&line, split)?;
-        let [.., gold, predicted] = line.cells[..] else {
-            return Ok(Row::Skipped);
-        };
-        Ok(Row::Token(
-            self.gold(&line, gold)?,
-            self.predicted(&line, predicted)?,
-        ))
+        Ok(Found::Line(line))
     }
 
     /// Cells between tabs may hold spaces; but `paste` puts a tab into lines whose other columns have spaces

@@ -1,0 +1,129 @@
+//! The page of a cross-validation: intervals, the learning curve, and what all parts got wrong.
+
+use super::results::{Row, ShareResult};
+use crate::failure::Failure;
+use fieldmark::assess::{AssessOptions, Assessment, Pair, label_sections};
+use fieldmark::eval::Evaluation;
+use fieldmark::text::render::html::{Cell, Section, Table};
+use fieldmark::text::render::plot::{Axis, LinePlot, Point, Series};
+
+/// What was found in the test documents of all parts.
+#[derive(Default)]
+pub struct Tested {
+    /// By models that mark spans.
+    pub pairs: Vec<Pair>,
+    labels: Option<Evaluation>,
+}
+
+impl Tested {
+    /// Adds what a model that labels tokens did.
+    pub fn add_labels(&mut self, part: Evaluation) -> Result<(), Failure> {
+        match &mut self.labels {
+            Some(labels) => labels.merge(&part).map_err(Failure::ours),
+            None => {
+                self.labels = Some(part);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Everything, from the summary to single errors.
+pub fn sections(results: &[ShareResult], tested: &Tested) -> Result<Vec<Section>, Failure> {
+    let mut sections = Vec::new();
+    if let Some(all) = results.last() {
+        sections.push(summary(all));
+    }
+    if results.len() > 1 {
+        sections.push(curve(results));
+    }
+    if !tested.pairs.is_empty() {
+        let assessment =
+            Assessment::new(&tested.pairs, &AssessOptions::default()).map_err(Failure::user)?;
+        let mut pooled = assessment.sections();
+        // Its figures differ a little from the means above.
+        pooled[0] = pooled[0].clone().with_paragraph(
+            "These are the test documents of all parts together, each marked by a model that has not seen it.",
+        );
+        sections.extend(pooled);
+    }
+    if let Some(labels) = &tested.labels {
+        sections.extend(label_sections(&labels.report()));
+    }
+    Ok(sections)
+}
+
+fn summary(result: &ShareResult) -> Section {
+    let percent = |share: f64| format!("{:.2}", 100.0 * share);
+    let mut table = Table::new(["Type", "Measure", "Mean", "Deviation", "95 % interval"]);
+    for row in &result.measures {
+        let interval = match (row.low, row.high) {
+            (Some(low), Some(high)) => Cell::interval(low, row.mean, high),
+            _ => Cell::text("–"),
+        };
+        table = table.row([
+            Cell::text(row.of.as_str()),
+            Cell::text(row.measure),
+            Cell::text(percent(row.mean)),
+            Cell::text(percent(row.deviation)),
+            interval,
+        ]);
+    }
+    let figures: Vec<(&str, String)> = result
+        .measures
+        .iter()
+        .filter(|row| row.of == "all")
+        .map(|row| (row.measure, format!("{} ± {}", percent(row.mean), percent(row.deviation))))
+        .collect();
+    let parts = if result.splits == 1 { "one part" } else { "parts" };
+    let text = match result.splits {
+        1 => format!("Of {parts}, there is no deviation."),
+        n => format!(
+            "Mean, standard deviation and 95 % interval over {n} {parts}, in percent. The line runs from 0 to 100."
+        ),
+    };
+    Section::new("Summary")
+        .with_figures(figures)
+        .with_paragraph(text)
+        .with_table(table)
+}
+
+/// Types drawn beside all together; more would hide each other.
+const DRAWN_TYPES: usize = 5;
+
+fn curve(results: &[ShareResult]) -> Section {
+    let is_main = |row: &&Row| row.measure == "F1" || row.measure == "accuracy";
+    let rows = || results.iter().flat_map(|result| result.measures.iter().filter(is_main));
+    let mut names: Vec<&str> = rows().map(|row| row.of.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    // All types together come first.
+    names.sort_by_key(|name| *name != "all");
+    names.truncate(1 + DRAWN_TYPES);
+    let measure = rows().next().map_or("F1", |row| row.measure);
+    let values = rows().filter(|row| names.contains(&row.of.as_str())).map(|row| row.mean);
+    let most = results.iter().map(|result| result.documents).fold(0.0, f64::max);
+    let mut plot = LinePlot::new(
+        "Learning curve",
+        Axis::numbers("Training documents", 0.0, most),
+        Axis::shares(measure, 0.0, 1.0).around(values),
+    );
+    for name in names {
+        let points = results.iter().filter_map(|result| {
+            let row = result.measures.iter().filter(is_main).find(|row| row.of == name)?;
+            let point = Point::new(result.documents, row.mean);
+            Some(match (row.low, row.high) {
+                // Bands of all types would cover each other.
+                (Some(low), Some(high)) if name == "all" => point.with_band(low, high),
+                _ => point,
+            })
+        });
+        plot = plot.with(Series::line(name, points.collect()).with_dots());
+    }
+    Section::new("Learning curve")
+        .with_paragraph(
+            "Would more documents help? While the curve still rises, yes. The band is the 95 % interval of all types \
+             together.",
+        )
+        .with_plot(plot)
+}

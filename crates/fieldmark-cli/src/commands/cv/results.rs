@@ -1,0 +1,122 @@
+//! Scores of all parts: their means, and how far to trust them.
+
+use crate::failure::Failure;
+use fieldmark::Scores;
+use fieldmark::eval::{Counts, Summary};
+use serde::Serialize;
+use std::fmt::Write;
+
+/// What came out for a share of the documents.
+#[derive(Serialize)]
+pub struct ShareResult {
+    /// Share of the documents that models were trained on.
+    pub share: f64,
+    /// Their mean number.
+    pub documents: f64,
+    /// Number of parts.
+    pub splits: usize,
+    pub measures: Vec<Row>,
+}
+
+/// A measure over all parts, with its 95 % interval.
+#[derive(Serialize)]
+pub struct Row {
+    pub of: String,
+    pub measure: &'static str,
+    pub mean: f64,
+    pub deviation: f64,
+    pub low: Option<f64>,
+    pub high: Option<f64>,
+}
+
+/// The measures over all parts.
+pub fn rows(scores: &[Scores], labels: bool, bootstrap: bool) -> Result<Vec<Row>, Failure> {
+    let row = |of: &str, measure, values: Vec<f64>| -> Result<Row, Failure> {
+        let summary = Summary::new(&values).map_err(Failure::user)?;
+        let interval = if bootstrap {
+            summary.percentile_interval(0.95)
+        } else {
+            summary.t_interval(0.95)
+        };
+        Ok(Row {
+            of: of.to_owned(),
+            measure,
+            mean: summary.mean(),
+            deviation: summary.deviation(),
+            low: interval.map(|interval| interval.low),
+            high: interval.map(|interval| interval.high),
+        })
+    };
+    if labels {
+        return Ok(vec![row(
+            "all",
+            "accuracy",
+            scores.iter().map(Scores::accuracy).collect(),
+        )?]);
+    }
+    let mut rows = Vec::new();
+    let total = |pick: fn(&Counts) -> f64| {
+        scores
+            .iter()
+            .map(|scores| pick(&scores.spans.total()))
+            .collect::<Vec<f64>>()
+    };
+    rows.push(row("all", "precision", total(|counts| counts.precision()))?);
+    rows.push(row("all", "recall", total(|counts| counts.recall()))?);
+    rows.push(row("all", "F1", total(|counts| counts.f1()))?);
+    let mut kinds: Vec<&str> = scores
+        .iter()
+        .flat_map(|scores| scores.spans.types())
+        .map(|(kind, _)| kind)
+        .collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    if kinds.len() > 1 {
+        for kind in kinds {
+            let values = scores.iter().filter_map(|scores| {
+                let found = scores.spans.types().find(|(name, _)| *name == kind);
+                found.map(|(_, counts)| counts.f_beta(1.0))
+            });
+            rows.push(row(kind, "F1", values.collect())?);
+        }
+    }
+    Ok(rows)
+}
+
+/// The results as text.
+pub fn table(results: &[ShareResult]) -> String {
+    let mut text = String::new();
+    let width = results
+        .iter()
+        .flat_map(|result| &result.measures)
+        .map(|row| row.of.len())
+        .max()
+        .unwrap_or(0)
+        .max(4);
+    for result in results {
+        // Writing to a string cannot fail.
+        if results.len() > 1 {
+            let _ = writeln!(text, "{:.0} % of the documents", 100.0 * result.share);
+        }
+        let _ = writeln!(
+            text,
+            "{:width$}  {:9}  {:>6}  {:>9}  95 % interval, {} parts",
+            "type", "measure", "mean", "deviation", result.splits
+        );
+        for row in &result.measures {
+            let interval = match (row.low, row.high) {
+                (Some(low), Some(high)) => format!("{:.2} to {:.2}", 100.0 * low, 100.0 * high),
+                _ => "–".to_owned(),
+            };
+            let _ = writeln!(
+                text,
+                "{:width$}  {:9}  {:6.2}  {:9.2}  {interval}",
+                row.of,
+                row.measure,
+                100.0 * row.mean,
+                100.0 * row.deviation
+            );
+        }
+    }
+    text
+}

@@ -1,0 +1,206 @@
+//! Reading gold and predicted documents.
+
+use crate::console::Console;
+use crate::documents;
+use crate::failure::Failure;
+use fieldmark::assess::Pairing;
+use fieldmark::text::document::Document;
+use fieldmark::text::formats::encoding::Encoding;
+use fieldmark::text::formats::{DocumentFormat, Notices, ReadOptions};
+use std::path::{Path, PathBuf};
+
+/// How documents are read.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Reading documents")]
+pub struct ReadingOptions {
+    /// Format of the documents, as in `fieldmark convert` [default: told by the names]
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<DocumentFormat>,
+
+    /// Format of predicted documents, if it differs
+    #[arg(long, value_name = "FORMAT")]
+    pred_format: Option<DocumentFormat>,
+
+    /// Encoding of the documents, such as latin1 [default: detected]
+    #[arg(long, value_name = "NAME")]
+    encoding: Option<Encoding>,
+
+    /// Names of the columns of columns, from the left
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    columns: Vec<String>,
+
+    /// Columns that hold labels, by name or number; -1 is the last
+    #[arg(
+        long,
+        value_name = "COLUMNS",
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
+    label_columns: Option<Vec<String>>,
+
+    /// The same of predicted documents, if it differs
+    #[arg(
+        long,
+        value_name = "COLUMNS",
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
+    pred_label_columns: Option<Vec<String>>,
+
+    /// File with the genes of a gene-mention file [default: X.GENE.eval beside X.in]
+    #[arg(long, value_name = "FILE")]
+    genes: Option<PathBuf>,
+
+    /// File with the alternatives of a gene-mention file [default: X.ALTGENE.eval beside X.in]
+    #[arg(long, value_name = "FILE")]
+    alternatives: Option<PathBuf>,
+}
+
+impl ReadingOptions {
+    /// The options that were given, by name.
+    pub fn given(&self) -> impl Iterator<Item = (&'static str, bool)> {
+        [
+            ("format", self.format.is_some()),
+            ("pred-format", self.pred_format.is_some()),
+            ("encoding", self.encoding.is_some()),
+            ("columns", !self.columns.is_empty()),
+            ("label-columns", self.label_columns.is_some()),
+            ("pred-label-columns", self.pred_label_columns.is_some()),
+            ("genes", self.genes.is_some()),
+            ("alternatives", self.alternatives.is_some()),
+        ]
+        .into_iter()
+    }
+
+    /// Reads gold documents, of which at least one has an annotation unless `labels` are wanted instead. `base` is how
+    /// the documents of a model were read.
+    pub fn gold(
+        &self,
+        file: &Path,
+        base: Option<&ReadOptions>,
+        labels: bool,
+        console: &Console,
+    ) -> Result<Vec<Document>, Failure> {
+        let mut options = base.cloned().unwrap_or_default();
+        options.format = self.format.or(options.format);
+        self.apply(&mut options, self.label_columns.as_ref());
+        // All forms count, whichever a model was trained on.
+        options.mentions = Default::default();
+        options.genes.clone_from(&self.genes);
+        options.alternatives.clone_from(&self.alternatives);
+        if is_gene_mention(file, &options) {
+            options.genes = options.genes.or_else(|| beside(file, "GENE.eval"));
+            options.alternatives = options.alternatives.or_else(|| beside(file, "ALTGENE.eval"));
+        }
+        let documents = read(file, &options, console)?;
+        let name = file.display();
+        if documents.is_empty() {
+            return Err(Failure::user(format_args!("{name}: there is no document in it")));
+        }
+        if !labels && documents.iter().all(|document| document.annotations.is_empty()) {
+            let format = options.format.or_else(|| DocumentFormat::by_name(file));
+            let format = format.map_or_else(String::new, |format| {
+                format!(" It was read as {format}: if it is something else, say it with --format.")
+            });
+            return Err(Failure::user(format_args!(
+                "{name}: none of its documents has an annotation to compare with.{format}"
+            )));
+        }
+        Ok(documents)
+    }
+
+    /// Reads predicted documents; of gene mentions, the file of genes alone is enough, over the sentences of `gold`.
+    pub fn predicted(&self, file: &Path, gold: &Path, console: &Console) -> Result<Vec<Document>, Failure> {
+        let mut options = ReadOptions {
+            format: self.pred_format.or(self.format),
+            ..ReadOptions::default()
+        };
+        let labels = self.pred_label_columns.as_ref().or(self.label_columns.as_ref());
+        self.apply(&mut options, labels);
+        let of_gold = ReadOptions {
+            format: self.format,
+            ..ReadOptions::default()
+        };
+        let is_list = file.to_string_lossy().trim_end_matches(".gz").ends_with(".eval");
+        if self.pred_format.is_none() && is_list && is_gene_mention(gold, &of_gold) {
+            options.format = Some(DocumentFormat::GeneMention);
+            options.genes = Some(file.to_owned());
+            return read(gold, &options, console);
+        }
+        if is_gene_mention(file, &options) {
+            options.genes = beside(file, "GENE.eval");
+        }
+        read(file, &options, console)
+    }
+
+    fn apply(&self, options: &mut ReadOptions, labels: Option<&Vec<String>>) {
+        if let Some(encoding) = self.encoding {
+            options.encoding = encoding;
+        }
+        if !self.columns.is_empty() {
+            options.columns.clone_from(&self.columns);
+        }
+        if let Some(labels) = labels {
+            options.labels = Some(labels.clone());
+        }
+    }
+}
+
+fn read(file: &Path, options: &ReadOptions, console: &Console) -> Result<Vec<Document>, Failure> {
+    let mut notices = Notices::new();
+    let documents = documents::read_all(&[file.to_owned()], Path::new(""), options, &mut notices)?;
+    documents::tell(&notices, console);
+    Ok(documents)
+}
+
+fn is_gene_mention(file: &Path, options: &ReadOptions) -> bool {
+    let format = options.format.or_else(|| DocumentFormat::by_name(file));
+    format == Some(DocumentFormat::GeneMention)
+}
+
+/// The file of mentions beside a file of sentences, if there is one.
+fn beside(sentences: &Path, end: &str) -> Option<PathBuf> {
+    let name = sentences.file_name()?.to_str()?;
+    let stem = name.trim_end_matches(".gz").trim_end_matches(".in");
+    let names = [format!("{stem}.{end}"), format!("{stem}.{end}.gz")];
+    let files = names.iter().map(|name| sentences.with_file_name(name));
+    files.into_iter().find(|file| file.exists())
+}
+
+/// Ids that are named one by one.
+const SHOWN: usize = 5;
+
+/// Tells which documents have no partner.
+pub fn tell(pairing: &Pairing, console: &Console) {
+    let listed = |ids: &[String]| {
+        let shown: Vec<&str> = ids.iter().take(SHOWN).map(String::as_str).collect();
+        let more = match ids.len().saturating_sub(SHOWN) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        format!("{}{more}", shown.join(", "))
+    };
+    if pairing.by_order {
+        console.note("no id is the same on both sides, but the texts are: documents are matched in their order");
+    }
+    if pairing.respaced > 0 {
+        let number = pairing.respaced;
+        console.note(&format!(
+            "the texts of {number} documents differ in white space; offsets were translated"
+        ));
+    }
+    if !pairing.missing.is_empty() {
+        console.warn(&format!(
+            "{} gold documents were not predicted and count as if nothing was found in them: {}",
+            pairing.missing.len(),
+            listed(&pairing.missing)
+        ));
+    }
+    if !pairing.extra.is_empty() {
+        console.warn(&format!(
+            "{} predicted documents are not in gold and do not count: {}",
+            pairing.extra.len(),
+            listed(&pairing.extra)
+        ));
+    }
+}

@@ -1,0 +1,210 @@
+//! [`Cases`]: the errors that are worth a look, in their sentences.
+
+use super::Pair;
+use fieldmark_eval::{Aligned, Verdict};
+use fieldmark_text::document::Annotation;
+use fieldmark_text::sentences::SentenceSplitter;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// The worst errors of each kind: the surest ones first, then those that happen most often.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Cases {
+    /// Names that are none.
+    pub spurious: Vec<Case>,
+    /// Names that were not found.
+    pub missed: Vec<Case>,
+    /// Names of the right type with a wrong border.
+    pub wrong_borders: Vec<Case>,
+    /// Names of a wrong type, whatever their borders.
+    pub wrong_type: Vec<Case>,
+}
+
+/// An error, which may have happened several times: with the same types and the same texts.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Case {
+    /// What is wrong.
+    pub verdict: Verdict,
+    /// How often.
+    pub times: usize,
+    /// The document in which the model was surest, or the first.
+    pub document: String,
+    /// What should have been found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gold: Option<CaseSpan>,
+    /// What was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub found: Option<CaseSpan>,
+    /// The sentence around it.
+    pub context: String,
+    /// All gold spans of the sentence, in bytes of the sentence.
+    pub context_gold: Vec<CaseSpan>,
+    /// All predicted spans of the sentence, in bytes of the sentence.
+    pub context_found: Vec<CaseSpan>,
+}
+
+/// A span of a case.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CaseSpan {
+    /// First byte.
+    pub start: usize,
+    /// One past the last byte.
+    pub end: usize,
+    /// The type.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// What it covers.
+    pub text: String,
+    /// How sure a model was of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
+}
+
+impl CaseSpan {
+    fn new(text: &str, annotation: &Annotation) -> Self {
+        let range = annotation.range();
+        Self {
+            start: range.start,
+            end: range.end,
+            kind: annotation.kind.clone(),
+            text: text.get(range).unwrap_or_default().to_owned(),
+            confidence: annotation.score.filter(|score| (0.0..=1.0).contains(score)),
+        }
+    }
+}
+
+/// Verdict, and type and text of both sides.
+type Key<'a> = (Verdict, Option<(&'a str, &'a str)>, Option<(&'a str, &'a str)>);
+
+/// Errors, while they are collected.
+#[derive(Default)]
+pub(super) struct Collector<'a> {
+    errors: BTreeMap<Key<'a>, Seen<'a>>,
+}
+
+/// The surest of several errors.
+struct Seen<'a> {
+    times: usize,
+    confidence: f64,
+    pair: &'a Pair,
+    aligned: Aligned,
+}
+
+impl<'a> Collector<'a> {
+    pub fn add(&mut self, pair: &'a Pair, aligned: Aligned) {
+        if aligned.verdict == Verdict::Correct {
+            return;
+        }
+        let side = |annotations: &'a [Annotation], at: Option<usize>| {
+            let annotation = &annotations[at?];
+            let text = pair.text.get(annotation.range()).unwrap_or_default();
+            Some((annotation.kind.as_str(), text))
+        };
+        let key = (
+            aligned.verdict,
+            side(&pair.gold, aligned.gold),
+            side(&pair.found, aligned.found),
+        );
+        let score = aligned.found.and_then(|at| pair.found[at].score);
+        let confidence = score.unwrap_or(0.0);
+        let seen = self.errors.entry(key).or_insert(Seen {
+            times: 0,
+            confidence,
+            pair,
+            aligned,
+        });
+        seen.times += 1;
+        if confidence > seen.confidence {
+            *seen = Seen {
+                times: seen.times,
+                confidence,
+                pair,
+                aligned,
+            };
+        }
+    }
+
+    /// At most so many cases of each kind.
+    pub fn finish(self, most: usize) -> Cases {
+        let worst = |kinds: &[Verdict]| {
+            let of_kind = self.errors.iter().filter(|((verdict, ..), _)| kinds.contains(verdict));
+            let mut seen: Vec<&Seen<'_>> = of_kind.map(|(_, seen)| seen).collect();
+            seen.sort_by(|one, other| {
+                let surest = other.confidence.total_cmp(&one.confidence);
+                surest.then(other.times.cmp(&one.times))
+            });
+            seen.truncate(most);
+            seen.into_iter().map(case).collect()
+        };
+        Cases {
+            spurious: worst(&[Verdict::Spurious]),
+            missed: worst(&[Verdict::Missed]),
+            wrong_borders: worst(&[Verdict::WrongBorders]),
+            wrong_type: worst(&[Verdict::WrongType, Verdict::WrongBoth]),
+        }
+    }
+}
+
+fn case(seen: &Seen<'_>) -> Case {
+    let Pair { text, gold, found, .. } = seen.pair;
+    let one = seen.aligned.gold.map(|at| CaseSpan::new(text, &gold[at]));
+    let other = seen.aligned.found.map(|at| CaseSpan::new(text, &found[at]));
+    let ends = || one.iter().chain(&other);
+    let focus = ends().map(|span| span.start).min().unwrap_or(0)
+        ..ends().map(|span| span.end).max().unwrap_or(0).min(text.len());
+    let context = context(seen.pair, &focus);
+    let around = |annotations: &[Annotation]| inside(text, annotations, &context);
+    Case {
+        verdict: seen.aligned.verdict,
+        times: seen.times,
+        document: seen.pair.id.clone(),
+        context_gold: around(gold),
+        context_found: around(found),
+        gold: one,
+        found: other,
+        context: text.get(context).unwrap_or_default().to_owned(),
+    }
+}
+
+/// The spans that touch a part of a text, cut to it, in bytes of it.
+fn inside(text: &str, annotations: &[Annotation], part: &Range<usize>) -> Vec<CaseSpan> {
+    let spans = annotations.iter().map(|annotation| CaseSpan::new(text, annotation));
+    spans
+        .filter(|span| span.start < part.end && part.start < span.end)
+        .map(|span| CaseSpan {
+            start: span.start.max(part.start) - part.start,
+            end: span.end.min(part.end) - part.start,
+            ..span
+        })
+        .collect()
+}
+
+/// Bytes of context at each side of an error, at most.
+const REACH: usize = 160;
+
+/// The sentences that an error touches, but not too much of long ones.
+fn context(pair: &Pair, focus: &Range<usize>) -> Range<usize> {
+    let sentences: Vec<Range<usize>> = match &pair.sentences {
+        Some(sentences) => sentences
+            .iter()
+            .filter_map(|tokens| Some(tokens.first()?.start..tokens.last()?.end))
+            .collect(),
+        None => SentenceSplitter::default().split(&pair.text),
+    };
+    let touched = || {
+        sentences
+            .iter()
+            .filter(|range| range.start < focus.end && focus.start < range.end)
+    };
+    let start = touched().map(|range| range.start).min().unwrap_or(focus.start);
+    let end = touched().map(|range| range.end).max().unwrap_or(focus.end);
+    let start = start.max(focus.start.saturating_sub(REACH)).min(focus.start);
+    let end = end.min(focus.end + REACH).max(focus.end);
+    let text = &pair.text;
+    let start = (0..=start).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+    let end = (end..text.len())
+        .find(|&at| text.is_char_boundary(at))
+        .unwrap_or(text.len());
+    start..end
+}

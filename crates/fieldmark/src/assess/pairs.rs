@@ -1,0 +1,243 @@
+//! [`pair_documents`]: gold and predicted documents, brought together by their ids.
+
+use fieldmark_eval::Span;
+use fieldmark_text::document::{Annotation, Document};
+use fieldmark_text::formats::ALTGENE;
+use fieldmark_text::offsets::{Offsets, Unit};
+use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
+
+/// A document with its gold and its predicted annotations.
+#[derive(Clone, Debug, Default)]
+pub struct Pair {
+    /// The id of the document.
+    pub id: String,
+    /// The text, as gold has it.
+    pub text: String,
+    /// The sentences and their tokens, if gold comes with them.
+    pub sentences: Option<Vec<Vec<Range<usize>>>>,
+    /// What should be found.
+    pub gold: Vec<Annotation>,
+    /// Other forms of gold annotations that are as good (`ALTGENE`), for [`super::Measure::GeneMention`].
+    pub alternatives: Vec<Annotation>,
+    /// What was found.
+    pub found: Vec<Annotation>,
+}
+
+impl Pair {
+    /// A gold document and what was found in it.
+    pub fn new(gold: Document, found: Vec<Annotation>) -> Self {
+        let is_alternative = |annotation: &Annotation| annotation.kind == ALTGENE;
+        let (alternatives, marked) = gold.annotations.into_iter().partition(is_alternative);
+        let sentences = gold.given.map(|given| {
+            let ranges = |sentence: Vec<_>| {
+                let tokens = sentence.into_iter();
+                tokens
+                    .map(|token: fieldmark_text::document::GivenToken| token.range)
+                    .collect()
+            };
+            given.sentences.into_iter().map(ranges).collect()
+        });
+        Self {
+            id: gold.id,
+            text: gold.text,
+            sentences,
+            gold: marked,
+            alternatives,
+            found,
+        }
+    }
+
+    /// The gold annotations as spans, gaps included.
+    pub fn gold_spans(&self) -> Vec<Span<'_>> {
+        spans(&self.gold)
+    }
+
+    /// The predicted annotations as spans, gaps included.
+    pub fn found_spans(&self) -> Vec<Span<'_>> {
+        spans(&self.found)
+    }
+}
+
+fn spans(annotations: &[Annotation]) -> Vec<Span<'_>> {
+    let span = |annotation: &'_ Annotation| annotation.range();
+    annotations
+        .iter()
+        .map(|annotation| Span::new(span(annotation).start, span(annotation).end, &annotation.kind))
+        .collect()
+}
+
+/// Documents that belong together, and those that have no partner.
+#[derive(Clone, Debug, Default)]
+pub struct Pairing {
+    /// Every gold document, in order.
+    pub pairs: Vec<Pair>,
+    /// Ids of gold documents that were not predicted: nothing was found in them.
+    pub missing: Vec<String>,
+    /// Ids of predicted documents that are not in gold: they do not count.
+    pub extra: Vec<String>,
+    /// Whether no id was the same, and the texts were, in the same order.
+    pub by_order: bool,
+    /// Number of documents whose texts differ in white space; offsets were translated.
+    pub respaced: usize,
+}
+
+/// Why documents cannot be compared.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PairError {
+    /// There is nothing to compare with.
+    #[error("there is no gold document")]
+    NoGold,
+    /// Two sides that have nothing to do with each other.
+    #[error(
+        "no document is in both: gold has {gold} (the first is {first:?}), predicted are {predicted} (the first is \
+         {other:?}). Documents are matched by their ids"
+    )]
+    NothingInCommon {
+        /// Number of gold documents.
+        gold: usize,
+        /// Number of predicted documents.
+        predicted: usize,
+        /// The id of the first gold document.
+        first: String,
+        /// The id of the first predicted document.
+        other: String,
+    },
+    /// Documents of one id with different texts.
+    #[error(
+        "the text of {id:?} differs from character {character}: gold has {gold:?}, predicted has {predicted:?}{}. \
+         Offsets in different texts cannot be compared; predict on the gold texts",
+        match .others { 0 => String::new(), n => format!("; so do the texts of {n} other documents") }
+    )]
+    OtherText {
+        /// The id.
+        id: String,
+        /// Where they differ, from 1.
+        character: usize,
+        /// Gold text from there.
+        gold: String,
+        /// Predicted text from there.
+        predicted: String,
+        /// How many documents besides have different texts.
+        others: usize,
+    },
+}
+
+/// Brings gold and predicted documents together by their ids; of several with one id, the first belongs to the first.
+///
+/// Texts must be the same up to white space. Where no id is the same but all texts are, in the same order, documents
+/// are matched in that order.
+pub fn pair_documents(gold: Vec<Document>, predicted: Vec<Document>) -> Result<Pairing, PairError> {
+    let (Some(first), count) = (gold.first(), predicted.len()) else {
+        return Err(PairError::NoGold);
+    };
+    let by_order = !share_an_id(&gold, &predicted);
+    if by_order && !same_texts(&gold, &predicted) {
+        return Err(PairError::NothingInCommon {
+            gold: gold.len(),
+            predicted: count,
+            first: first.id.clone(),
+            other: predicted.first().map_or_else(String::new, |other| other.id.clone()),
+        });
+    }
+    let mut partners: HashMap<String, VecDeque<(usize, Document)>> = HashMap::new();
+    for (at, document) in predicted.into_iter().enumerate() {
+        let key = if by_order { at.to_string() } else { document.id.clone() };
+        partners.entry(key).or_default().push_back((at, document));
+    }
+    let mut pairing = Pairing {
+        by_order,
+        ..Pairing::default()
+    };
+    let mut differing: Option<PairError> = None;
+    for (at, document) in gold.into_iter().enumerate() {
+        let key = if by_order { at.to_string() } else { document.id.clone() };
+        let partner = partners.get_mut(&key).and_then(VecDeque::pop_front);
+        let Some((_, partner)) = partner else {
+            pairing.missing.push(document.id.clone());
+            pairing.pairs.push(Pair::new(document, Vec::new()));
+            continue;
+        };
+        match translated(&document.text, partner) {
+            Ok((found, respaced)) => {
+                pairing.respaced += usize::from(respaced);
+                pairing.pairs.push(Pair::new(document, found));
+            }
+            Err(text) => match &mut differing {
+                Some(PairError::OtherText { others, .. }) => *others += 1,
+                _ => differing = Some(other_text(&document, &text)),
+            },
+        }
+    }
+    let mut extra: Vec<(usize, String)> = partners
+        .into_values()
+        .flatten()
+        .map(|(at, document)| (at, document.id))
+        .collect();
+    extra.sort_unstable();
+    pairing.extra = extra.into_iter().map(|(_, id)| id).collect();
+    differing.map_or(Ok(pairing), Err)
+}
+
+fn share_an_id(gold: &[Document], predicted: &[Document]) -> bool {
+    let ids: std::collections::HashSet<&str> = gold.iter().map(|document| document.id.as_str()).collect();
+    predicted.iter().any(|document| ids.contains(document.id.as_str()))
+}
+
+fn same_texts(gold: &[Document], predicted: &[Document]) -> bool {
+    let same = |(one, other): (&Document, &Document)| letters(&one.text).eq(letters(&other.text));
+    gold.len() == predicted.len() && gold.iter().zip(predicted).all(same)
+}
+
+fn letters(text: &str) -> impl Iterator<Item = char> + '_ {
+    text.chars().filter(|c| !c.is_whitespace())
+}
+
+/// The annotations of a document at their places in another text that is the same up to white space, and whether
+/// there was something to translate; or the text, which is another.
+fn translated(text: &str, partner: Document) -> Result<(Vec<Annotation>, bool), String> {
+    if text == partner.text {
+        return Ok((partner.annotations, false));
+    }
+    if !letters(text).eq(letters(&partner.text)) {
+        return Err(partner.text);
+    }
+    let (own, other) = (
+        Offsets::new(text, Unit::NonSpace),
+        Offsets::new(&partner.text, Unit::NonSpace),
+    );
+    let place = |range: &Range<usize>| {
+        let (first, end) = (other.count(range.start)?, other.count(range.end)?);
+        let last = own.byte(end.checked_sub(1)?)?;
+        let end = last + text[last..].chars().next()?.len_utf8();
+        let start = own.byte(first)?;
+        (start < end).then_some(start..end)
+    };
+    let annotations = partner.annotations.into_iter().map(|mut annotation| {
+        // A span of nothing but white space stays where it is: it is wrong in either text.
+        annotation.fragments = annotation
+            .fragments
+            .iter()
+            .map(|range| place(range).unwrap_or(range.clone()))
+            .collect();
+        annotation
+    });
+    Ok((annotations.collect(), true))
+}
+
+/// Characters of a text that differs from another.
+const SHOWN: usize = 30;
+
+fn other_text(gold: &Document, predicted: &str) -> PairError {
+    let same = gold.text.chars().zip(predicted.chars());
+    let character = same.take_while(|(one, other)| one == other).count();
+    let rest = |text: &str| text.chars().skip(character).take(SHOWN).collect();
+    PairError::OtherText {
+        id: gold.id.clone(),
+        character: character + 1,
+        gold: rest(&gold.text),
+        predicted: rest(predicted),
+        others: 0,
+    }
+}

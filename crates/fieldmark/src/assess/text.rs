@@ -1,0 +1,256 @@
+//! Assessments as text.
+
+use super::measures::matching_name;
+use super::{Assessment, Comparison, Confidence, NamedScore, Others, Significance};
+use fieldmark_eval::{SpanTable, Verdict};
+use std::fmt;
+
+/// `F1`, or F with another weight of recall.
+pub(super) fn f_name(beta: f64) -> String {
+    format!("F{beta}")
+}
+
+/// A line of a table of scores: name, scores and numbers.
+struct Line<'a>(&'a str, [f64; 3], Option<[u64; 3]>);
+
+impl<'a> Line<'a> {
+    fn of(score: &'a NamedScore) -> Self {
+        let counts = score.counts;
+        Line(
+            &score.name,
+            [score.precision, score.recall, score.f],
+            Some([counts.gold, counts.found, counts.correct]),
+        )
+    }
+}
+
+fn write_table(f: &mut fmt::Formatter<'_>, name: &str, beta: f64, lines: &[Line<'_>]) -> fmt::Result {
+    let names = lines.iter().map(|line| line.0).chain([name]);
+    let width = names.map(|name| name.chars().count()).max().unwrap_or(0);
+    writeln!(
+        f,
+        "{name:width$} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}",
+        "precision",
+        "recall",
+        f_name(beta),
+        "gold",
+        "found",
+        "correct"
+    )?;
+    for Line(name, scores, counts) in lines {
+        let [precision, recall, score] = scores.map(|share| 100.0 * share);
+        write!(f, "{name:width$} {precision:8.2}% {recall:8.2}% {score:8.2}%")?;
+        if let Some([gold, found, correct]) = counts {
+            write!(f, " {gold:9} {found:9} {correct:9}")?;
+        }
+        writeln!(f)?;
+    }
+    Ok(())
+}
+
+/// Numbers, the scores of each way of matching, the tables that were asked for, errors and confidence.
+impl fmt::Display for Assessment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all = &self.overview[0].counts;
+        writeln!(
+            f,
+            "{}, {}, {} predicted\n",
+            counted(self.documents as u64, "document"),
+            counted(all.gold, "gold span"),
+            all.found
+        )?;
+        let lines: Vec<Line<'_>> = self.overview.iter().map(Line::of).collect();
+        write_table(f, "all types", self.beta, &lines)?;
+        for table in &self.spans {
+            writeln!(f)?;
+            write_spans(f, table)?;
+        }
+        writeln!(f)?;
+        let wrong: Vec<String> = self
+            .errors
+            .each()
+            .iter()
+            .filter(|(verdict, _)| *verdict != Verdict::Correct)
+            .map(|(verdict, number)| format!("{number} {}", verdict.name()))
+            .collect();
+        writeln!(f, "errors: {}", wrong.join(", "))?;
+        write_others(f, &self.others, self.beta)?;
+        match &self.confidence {
+            Some(confidence) => write!(f, "{confidence}"),
+            None => Ok(()),
+        }
+    }
+}
+
+fn counted(number: u64, what: &str) -> String {
+    let s = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{s}")
+}
+
+fn write_spans(f: &mut fmt::Formatter<'_>, table: &SpanTable) -> fmt::Result {
+    let mut lines: Vec<Line<'_>> = table
+        .types
+        .iter()
+        .map(|row| {
+            let counts = row.counts;
+            let numbers = [counts.gold, counts.found, counts.gold_matched];
+            Line(&row.name, [row.precision, row.recall, row.f], Some(numbers))
+        })
+        .collect();
+    let mean = &table.unweighted;
+    lines.push(Line("macro average", [mean.precision, mean.recall, mean.f], None));
+    let name = format!("{} by type", matching_name(table.matching));
+    write_table(f, &name, table.beta, &lines)
+}
+
+fn write_others(f: &mut fmt::Formatter<'_>, others: &Others, beta: f64) -> fmt::Result {
+    if let Some(distinct) = &others.distinct {
+        let by = if distinct.by_identifier { "identifier" } else { "text" };
+        writeln!(f)?;
+        let rows = distinct.types.iter().chain([&distinct.total]);
+        let lines: Vec<Line<'_>> = rows.map(Line::of).collect();
+        write_table(f, &format!("distinct by {by}"), beta, &lines)?;
+    }
+    if let Some(tokens) = &others.tokens {
+        writeln!(f)?;
+        let lines: Vec<Line<'_>> = tokens.types.iter().map(Line::of).collect();
+        write_table(f, "tokens", 1.0, &lines)?;
+        writeln!(
+            f,
+            "{}, micro F1 {:.2}%, macro F1 {:.2}%",
+            counted(tokens.tokens, "token"),
+            100.0 * tokens.micro_f1,
+            100.0 * tokens.macro_f1
+        )?;
+    }
+    if let Some(genes) = &others.gene_mention {
+        writeln!(f)?;
+        let lines = [Line::of(&genes.with_alternatives), Line::of(&genes.strict)];
+        write_table(f, "gene mentions", beta, &lines)?;
+        let counts = genes.with_alternatives.counts;
+        writeln!(
+            f,
+            "with alternatives: TP {}, FP {}, FN {}; {}",
+            counts.correct,
+            counts.spurious(),
+            counts.missed(),
+            counted(genes.guesses, "guess").replace("guesss", "guesses")
+        )?;
+    }
+    if let Some(segments) = &others.window_diff {
+        writeln!(
+            f,
+            "\nWindowDiff: {:.4} of {}, mean of documents {:.4} (0 is perfect; {} too short)",
+            segments.pooled,
+            counted(segments.windows, "window"),
+            segments.mean,
+            counted(segments.too_short, "document")
+        )?;
+    }
+    if let Some(ordinal) = &others.ordinal {
+        writeln!(
+            f,
+            "\nordered types of {} with the right borders: macro MAE {:.4}, symmetric {:.4}",
+            counted(ordinal.spans as u64, "span"),
+            ordinal.macro_mae,
+            ordinal.symmetric_macro_mae
+        )?;
+    }
+    if let Some(agreement) = &others.agreement {
+        writeln!(
+            f,
+            "\nagreement: F1 of spans {:.2}%, of tokens {:.2}%; κ of tokens {:.4} (micro {:.4}, macro {:.4})",
+            100.0 * agreement.spans.micro.f,
+            100.0 * agreement.token_f1,
+            agreement.entity_kappa,
+            agreement.micro_kappa,
+            agreement.macro_kappa
+        )?;
+        for kind in &agreement.types {
+            writeln!(
+                f,
+                "  {}: κ {:.4}, F1 of tokens {:.2}%",
+                kind.name,
+                kind.kappa,
+                100.0 * kind.token_f1
+            )?;
+        }
+    }
+    Ok(())
+}
+
+/// Calibration, and the thresholds.
+impl fmt::Display for Confidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let calibration = &self.calibration;
+        write!(
+            f,
+            "\nconfidence: expected calibration error {:.4}, Brier score {:.4}, average precision {:.4}",
+            calibration.expected_error, calibration.brier, self.curve.average_precision
+        )?;
+        if self.unscored > 0 {
+            write!(f, " ({} without confidence left out)", counted(self.unscored, "span"))?;
+        }
+        writeln!(f)?;
+        if let Some(best) = &self.best {
+            writeln!(
+                f,
+                "best F1: {:.2}% at a confidence of at least {:.4} (precision {:.2}%, recall {:.2}%)",
+                100.0 * best.f1,
+                best.threshold,
+                100.0 * best.precision,
+                100.0 * best.recall
+            )?;
+        }
+        if let Some(wanted) = &self.wanted {
+            let precision = 100.0 * wanted.precision;
+            match &wanted.point {
+                Some(point) => writeln!(
+                    f,
+                    "precision of {precision:.2}%: keep a confidence of at least {:.4} (precision {:.2}%, recall {:.2}%, \
+                     F1 {:.2}%)",
+                    point.threshold,
+                    100.0 * point.precision,
+                    100.0 * point.recall,
+                    100.0 * point.f1
+                )?,
+                None => writeln!(f, "precision of {precision:.2}%: no threshold reaches it")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Both systems, and what is more than chance.
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_table(
+            f,
+            self.measure,
+            self.beta,
+            &[Line::of(&self.first), Line::of(&self.second)],
+        )?;
+        let test = |f: &mut fmt::Formatter<'_>, test: &Significance| {
+            let name = match test.measure {
+                "F" => f_name(self.beta),
+                other => other.to_owned(),
+            };
+            writeln!(f, "  {name}: {:+.2} points, p = {:.4}", 100.0 * test.difference, test.p)
+        };
+        writeln!(
+            f,
+            "first minus second, approximate randomisation ({} shuffles of documents, two-tailed):",
+            self.shuffles
+        )?;
+        self.randomisation.iter().try_for_each(|significance| test(f, significance))?;
+        if let Some(documents) = &self.documents {
+            writeln!(
+                f,
+                "paired t-test over documents (the first is better on {}, the second on {}):",
+                self.better.0, self.better.1
+            )?;
+            test(f, documents)?;
+        }
+        Ok(())
+    }
+}
