@@ -164,7 +164,8 @@ impl ErrorTally {
             .keys()
             .flat_map(|(gold, found)| gold.iter().chain(found))
             .collect();
-        let number: BTreeMap<&String, usize> = kinds.iter().enumerate().map(|(at, &kind)| (kind, at)).collect();
+        let number: BTreeMap<&String, usize> =
+            kinds.iter().enumerate().map(|(at, &kind)| (kind, at)).collect();
         let none = kinds.len();
         let at = |kind: &Option<String>| kind.as_ref().map_or(none, |kind| number[kind]);
         let mut counts = vec![vec![0; none + 1]; none + 1];

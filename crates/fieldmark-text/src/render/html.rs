@@ -181,7 +181,10 @@ impl Html {
             return;
         }
         self.raw("<ul class=\"legend\" aria-label=\"Types of spans\">\n");
-        for kind in palette.kinds().filter(|kind| marks().any(|mark| mark.kind == *kind)) {
+        for kind in palette
+            .kinds()
+            .filter(|kind| marks().any(|mark| mark.kind == *kind))
+        {
             let count = marks().filter(|mark| mark.kind == kind).count();
             let slot = palette.slot(kind);
             self.put(format_args!(

@@ -199,7 +199,9 @@ impl Axis {
         let last = (self.high / step + 1e-9).floor();
         let count = (last - first).clamp(0.0, 20.0) as usize;
         let ticks = (0..=count).map(|tick| (first + tick as f64) * step);
-        ticks.filter(|tick| (self.low - step..=self.high + step).contains(tick)).collect()
+        ticks
+            .filter(|tick| (self.low - step..=self.high + step).contains(tick))
+            .collect()
     }
 
     fn shown(&self, value: f64) -> String {
@@ -482,7 +484,10 @@ mod tests {
     #[test]
     fn an_axis_around_values_holds_them_and_shares_stay_shares() {
         let axis = Axis::shares("", 0.0, 1.0).around([0.812, 0.876, f64::NAN]);
-        assert!((axis.low - 0.8).abs() < 1e-9 && (axis.high - 0.88).abs() < 1e-9, "{axis:?}");
+        assert!(
+            (axis.low - 0.8).abs() < 1e-9 && (axis.high - 0.88).abs() < 1e-9,
+            "{axis:?}"
+        );
         let whole = Axis::shares("", 0.0, 1.0).around([0.3, 1.0]);
         assert_eq!(whole.high, 1.0);
         let none = Axis::shares("", 0.25, 0.5).around([]);
@@ -494,7 +499,10 @@ mod tests {
     #[test]
     fn points_are_where_they_belong() {
         let svg = plot(vec![Point::new(0.0, 0.0), Point::new(10.0, 1.0)]).to_svg();
-        assert!(svg.contains("<polyline points=\"62.0,250.0 404.0,12.0\""), "{svg}");
+        assert!(
+            svg.contains("<polyline points=\"62.0,250.0 404.0,12.0\""),
+            "{svg}"
+        );
         assert_eq!(svg.matches("<circle").count(), 2);
     }
 

@@ -128,7 +128,10 @@ impl<'a> Collector<'a> {
     /// At most so many cases of each kind.
     pub fn finish(self, most: usize) -> Cases {
         let worst = |kinds: &[Verdict]| {
-            let of_kind = self.errors.iter().filter(|((verdict, ..), _)| kinds.contains(verdict));
+            let of_kind = self
+                .errors
+                .iter()
+                .filter(|((verdict, ..), _)| kinds.contains(verdict));
             let mut seen: Vec<&Seen<'_>> = of_kind.map(|(_, seen)| seen).collect();
             seen.sort_by(|one, other| {
                 let surest = other.confidence.total_cmp(&one.confidence);
@@ -147,7 +150,9 @@ impl<'a> Collector<'a> {
 }
 
 fn case(seen: &Seen<'_>) -> Case {
-    let Pair { text, gold, found, .. } = seen.pair;
+    let Pair {
+        text, gold, found, ..
+    } = seen.pair;
     let one = seen.aligned.gold.map(|at| CaseSpan::new(text, &gold[at]));
     let other = seen.aligned.found.map(|at| CaseSpan::new(text, &found[at]));
     let ends = || one.iter().chain(&other);
@@ -169,7 +174,9 @@ fn case(seen: &Seen<'_>) -> Case {
 
 /// The spans that touch a part of a text, cut to it, in bytes of it.
 fn inside(text: &str, annotations: &[Annotation], part: &Range<usize>) -> Vec<CaseSpan> {
-    let spans = annotations.iter().map(|annotation| CaseSpan::new(text, annotation));
+    let spans = annotations
+        .iter()
+        .map(|annotation| CaseSpan::new(text, annotation));
     spans
         .filter(|span| span.start < part.end && part.start < span.end)
         .map(|span| CaseSpan {
@@ -202,7 +209,10 @@ fn context(pair: &Pair, focus: &Range<usize>) -> Range<usize> {
     let start = start.max(focus.start.saturating_sub(REACH)).min(focus.start);
     let end = end.min(focus.end + REACH).max(focus.end);
     let text = &pair.text;
-    let start = (0..=start).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+    let start = (0..=start)
+        .rev()
+        .find(|&at| text.is_char_boundary(at))
+        .unwrap_or(0);
     let end = (end..text.len())
         .find(|&at| text.is_char_boundary(at))
         .unwrap_or(text.len());

@@ -76,12 +76,15 @@ pub fn compare(
     };
     let by_document = |counts: &[Counts]| -> Vec<f64> { counts.iter().map(f).collect() };
     let (one_by_one, other_by_other) = (by_document(&ones), by_document(&others));
-    let better = |one: &[f64], other: &[f64]| one.iter().zip(other).filter(|(one, other)| one > other).count();
-    let documents = paired_t_test(&one_by_one, &other_by_other).ok().map(|test| Significance {
-        measure: "F of documents",
-        difference: test.difference,
-        p: test.p(Tail::Both),
-    });
+    let better =
+        |one: &[f64], other: &[f64]| one.iter().zip(other).filter(|(one, other)| one > other).count();
+    let documents = paired_t_test(&one_by_one, &other_by_other)
+        .ok()
+        .map(|test| Significance {
+            measure: "F of documents",
+            difference: test.difference,
+            p: test.p(Tail::Both),
+        });
     Ok(Comparison {
         measure: if gene_mention { "gene mentions" } else { "exact" },
         beta,

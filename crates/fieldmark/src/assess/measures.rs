@@ -207,7 +207,9 @@ fn distinct(pairs: &[Pair], beta: f64) -> DistinctTable {
         scores.add(
             &number.to_string(),
             gold.iter().map(|(kind, entity)| (kind.as_str(), entity.as_str())),
-            found.iter().map(|(kind, entity)| (kind.as_str(), entity.as_str())),
+            found
+                .iter()
+                .map(|(kind, entity)| (kind.as_str(), entity.as_str())),
         );
     }
     DistinctTable {
@@ -267,7 +269,11 @@ pub(super) fn gene_mentions(pair: &Pair) -> GeneMentionScores {
         ranges.filter_map(place).collect()
     };
     let mut scores = GeneMentionScores::default();
-    scores.add(&places(&pair.gold), &places(&pair.alternatives), &places(&pair.found));
+    scores.add(
+        &places(&pair.gold),
+        &places(&pair.alternatives),
+        &places(&pair.found),
+    );
     scores
 }
 

@@ -163,6 +163,9 @@ pub enum AssessError {
          confidences; a model knows them by itself"
     )]
     NoConfidence,
+    /// A threshold of nothing.
+    #[error("nothing was predicted, so there is no threshold to find")]
+    NothingFound,
     /// A weight of recall that is none.
     #[error("beta is {0}, expected a number above 0")]
     Beta(f64),
@@ -233,6 +236,7 @@ fn confidence(
 ) -> Result<Option<Confidence>, AssessError> {
     if found.is_empty() {
         return match wanted {
+            Some(_) if unscored == 0 => Err(AssessError::NothingFound),
             Some(_) => Err(AssessError::NoConfidence),
             None => Ok(None),
         };

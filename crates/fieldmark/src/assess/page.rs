@@ -1,9 +1,8 @@
 //! Assessments as sections of a page: scores, errors in context, confusion, confidence.
 
-use super::measures::matching_name;
 use super::text::f_name;
 use super::{Assessment, Case, CaseSpan, Comparison, Confidence, NamedScore};
-use fieldmark_eval::{Confusion, OperatingPoint, ReliabilityBin, SpanTable};
+use fieldmark_eval::{Confusion, Matching, OperatingPoint, ReliabilityBin, SpanTable};
 use fieldmark_text::render::RenderError;
 use fieldmark_text::render::html::{Cell, Excerpt, Mark, Page, Section, Table};
 use fieldmark_text::render::plot::{Axis, LinePlot, Point, Series};
@@ -24,7 +23,6 @@ impl Assessment {
     pub fn sections(&self) -> Vec<Section> {
         let mut sections = vec![self.scores()];
         sections.extend(self.others_section());
-        sections.extend(self.case_sections());
         sections.push(confusion_section(
             &self.confusion,
             "Gold types in rows, predicted types in columns, each row shaded by its shares. Spans that overlap answer \
@@ -34,6 +32,7 @@ impl Assessment {
             sections.push(confidence.calibration_section());
             sections.push(confidence.curve_section());
         }
+        sections.extend(self.case_sections());
         sections
     }
 
@@ -63,11 +62,16 @@ impl Assessment {
                 .iter()
                 .fold(section, |section, table| section.with_table(by_type(table))),
         };
-        let header = score_header("All types", self.beta);
+        let header = score_header("Measure", self.beta);
         let overview = self.overview.iter().fold(Table::new(header), |table, score| {
-            table.row(score_cells(&described(score), score))
+            table.row(score_cells(&score.name, score))
         });
-        section.with_table(overview)
+        section
+            .with_paragraph(
+                "All types together: exact needs type and borders right, boundary the borders, type an overlap and the right \
+                 type, partial an overlap.",
+            )
+            .with_table(overview)
     }
 
     fn others_section(&self) -> Option<Section> {
@@ -130,7 +134,11 @@ impl Assessment {
         const KEY: &str = "Underlined is what gold says, shaded is what was predicted.";
         let cases = &self.cases;
         let surest = self.confidence.is_some();
-        let order = if surest { "the surest first" } else { "the most frequent first" };
+        let order = if surest {
+            "the surest first"
+        } else {
+            "the most frequent first"
+        };
         let kinds = [
             ("Found, but none", &cases.spurious, order),
             ("Missed", &cases.missed, "the most frequent first"),
@@ -155,8 +163,14 @@ impl Comparison {
             .row(score_cells(first, &self.first))
             .row(score_cells(second, &self.second));
         let mut tests = Table::new(["First minus second", "Points", "p", "Test"]);
-        let rows = self.randomisation.iter().map(|test| (test, "approximate randomisation"));
-        let paired = self.documents.iter().map(|test| (test, "paired t over documents"));
+        let rows = self
+            .randomisation
+            .iter()
+            .map(|test| (test, "approximate randomisation"));
+        let paired = self
+            .documents
+            .iter()
+            .map(|test| (test, "paired t over documents"));
         for (test, name) in rows.chain(paired) {
             let measure = if test.measure == "F" {
                 f_name(self.beta)
@@ -180,14 +194,23 @@ impl Comparison {
 
 /// A confusion table with a word about it.
 pub(super) fn confusion_section(confusion: &Confusion, about: &str) -> Section {
-    let mut table = Table::new(std::iter::once("Gold \\ predicted").chain(confusion.labels.iter().map(String::as_str)));
+    let mut table =
+        Table::new(std::iter::once("Gold \\ predicted").chain(confusion.labels.iter().map(String::as_str)));
     let last = confusion.labels.len().saturating_sub(1);
     for (row, (label, counts)) in confusion.labels.iter().zip(&confusion.counts).enumerate() {
         let total: u64 = counts.iter().sum();
         let cell = |(column, &count): (usize, &u64)| {
-            let text = if count == 0 { "·".to_owned() } else { count.to_string() };
+            let text = if count == 0 {
+                "·".to_owned()
+            } else {
+                count.to_string()
+            };
             let no_span = row == last && label == fieldmark_eval::NO_SPAN;
-            Cell::heat(text, count as f64 / total.max(1) as f64, row == column && !no_span)
+            Cell::heat(
+                text,
+                count as f64 / total.max(1) as f64,
+                row == column && !no_span,
+            )
         };
         let cells = counts.iter().enumerate().map(cell);
         table = table.row(std::iter::once(Cell::text(label.as_str())).chain(cells));
@@ -210,7 +233,13 @@ impl Confidence {
             Axis::shares("Right", 0.0, 1.0),
         )
         .with_reference("perfectly calibrated", (0.0, 0.0), (1.0, 1.0))
-        .with(Series::line("predicted spans; large dots stand for many", filled().map(point).collect()).with_dots());
+        .with(
+            Series::line(
+                "predicted spans; large dots stand for many",
+                filled().map(point).collect(),
+            )
+            .with_dots(),
+        );
         let mut table = Table::new(["Confidence", "Spans", "Mean", "Right"]);
         for bin in filled() {
             table = table.row([
@@ -239,11 +268,15 @@ impl Confidence {
 
     fn curve_section(&self) -> Section {
         let points = thinned(&self.curve.points);
-        let series: Vec<Point> = points.map(|point| Point::new(point.recall, point.precision)).collect();
+        let series: Vec<Point> = points
+            .map(|point| Point::new(point.recall, point.precision))
+            .collect();
+        let wanted = self.wanted.map(|wanted| wanted.precision);
+        let seen = series.iter().map(|point| point.y).chain(wanted).chain([1.0]);
         let mut plot = LinePlot::new(
             "Precision against recall as the threshold falls",
             Axis::shares("Recall", 0.0, 1.0),
-            Axis::shares("Precision", 0.0, 1.0),
+            Axis::shares("Precision", 0.0, 1.0).around(seen.collect::<Vec<f64>>()),
         )
         .with(Series::line("all thresholds", series));
         let mut table = Table::new(["Threshold", "Keep from", "Precision", "Recall", "F1"]);
@@ -264,10 +297,19 @@ impl Confidence {
         let mut unreached = String::new();
         if let Some(wanted) = &self.wanted {
             let name = format!("Precision of {}", share(wanted.precision));
-            plot = plot.with_reference("wanted precision", (0.0, wanted.precision), (1.0, wanted.precision));
+            plot = plot.with_reference(
+                "wanted precision",
+                (0.0, wanted.precision),
+                (1.0, wanted.precision),
+            );
             match &wanted.point {
                 Some(point) => plot = add(plot, &name, point),
-                None => unreached = format!(" No threshold reaches a precision of {}.", share(wanted.precision)),
+                None => {
+                    unreached = format!(
+                        " No threshold reaches a precision of {}.",
+                        share(wanted.precision)
+                    )
+                }
             }
         }
         Section::new("Precision and recall: where to draw the line")
@@ -297,8 +339,9 @@ fn thinned(points: &[OperatingPoint]) -> impl Iterator<Item = &OperatingPoint> {
 fn excerpt(case: &Case) -> Excerpt {
     let marks = |spans: &[CaseSpan], own: &Option<CaseSpan>| -> Vec<Mark> {
         let is_own = |span: &CaseSpan| {
-            own.as_ref()
-                .is_some_and(|own| own.text == span.text && own.kind == span.kind && own.confidence == span.confidence)
+            own.as_ref().is_some_and(|own| {
+                own.text == span.text && own.kind == span.kind && own.confidence == span.confidence
+            })
         };
         let mark = |span: &CaseSpan| Mark {
             range: span.start..span.end,
@@ -310,13 +353,15 @@ fn excerpt(case: &Case) -> Excerpt {
     };
     let mut found = marks(&case.context_found, &case.found);
     let mut gold = marks(&case.context_gold, &case.gold);
-    [&mut gold, &mut found].into_iter().for_each(|marks| one_focus(marks));
+    [&mut gold, &mut found]
+        .into_iter()
+        .for_each(|marks| one_focus(marks));
     Excerpt {
         heading: match case.times {
             1 => String::new(),
             times => format!("{times} times"),
         },
-        source: case.document.clone(),
+        source: format!("document {}", case.document),
         text: case.context.clone(),
         gold,
         found,
@@ -336,17 +381,6 @@ fn share(share: f64) -> String {
     format!("{:.2}%", 100.0 * share)
 }
 
-fn described(score: &NamedScore) -> String {
-    let about = match score.name.as_str() {
-        "exact" => "exact: type and borders",
-        "boundary" => "boundary: any type",
-        "type" => "type: overlap",
-        "partial" => "partial: overlap, any type",
-        other => other,
-    };
-    about.to_owned()
-}
-
 fn score_header(name: &str, beta: f64) -> [String; 6] {
     [name, "Precision", "Recall", &f_name(beta), "Gold", "Found"].map(str::to_owned)
 }
@@ -363,10 +397,19 @@ fn score_cells(name: &str, score: &NamedScore) -> [Cell; 6] {
 }
 
 fn by_type(table: &SpanTable) -> Table {
-    let name = format!("Type ({})", matching_name(table.matching));
-    let mut rows = Table::new(score_header(&name, table.beta));
+    let name = match table.matching {
+        Matching::Strict => "Type, exact",
+        Matching::Boundary => "Type, boundary",
+        Matching::Type => "Type, overlap",
+        Matching::Partial => "Type, partial",
+    };
+    let mut rows = Table::new(score_header(name, table.beta));
     for row in table.types.iter().chain([&table.micro]) {
-        let name = if std::ptr::eq(row, &table.micro) { "all" } else { &row.name };
+        let name = if std::ptr::eq(row, &table.micro) {
+            "all"
+        } else {
+            &row.name
+        };
         rows = rows.row([
             Cell::text(name),
             Cell::share(row.precision),

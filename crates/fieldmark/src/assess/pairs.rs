@@ -138,12 +138,18 @@ pub fn pair_documents(gold: Vec<Document>, predicted: Vec<Document>) -> Result<P
             gold: gold.len(),
             predicted: count,
             first: first.id.clone(),
-            other: predicted.first().map_or_else(String::new, |other| other.id.clone()),
+            other: predicted
+                .first()
+                .map_or_else(String::new, |other| other.id.clone()),
         });
     }
     let mut partners: HashMap<String, VecDeque<(usize, Document)>> = HashMap::new();
     for (at, document) in predicted.into_iter().enumerate() {
-        let key = if by_order { at.to_string() } else { document.id.clone() };
+        let key = if by_order {
+            at.to_string()
+        } else {
+            document.id.clone()
+        };
         partners.entry(key).or_default().push_back((at, document));
     }
     let mut pairing = Pairing {
@@ -152,7 +158,11 @@ pub fn pair_documents(gold: Vec<Document>, predicted: Vec<Document>) -> Result<P
     };
     let mut differing: Option<PairError> = None;
     for (at, document) in gold.into_iter().enumerate() {
-        let key = if by_order { at.to_string() } else { document.id.clone() };
+        let key = if by_order {
+            at.to_string()
+        } else {
+            document.id.clone()
+        };
         let partner = partners.get_mut(&key).and_then(VecDeque::pop_front);
         let Some((_, partner)) = partner else {
             pairing.missing.push(document.id.clone());
@@ -182,7 +192,9 @@ pub fn pair_documents(gold: Vec<Document>, predicted: Vec<Document>) -> Result<P
 
 fn share_an_id(gold: &[Document], predicted: &[Document]) -> bool {
     let ids: std::collections::HashSet<&str> = gold.iter().map(|document| document.id.as_str()).collect();
-    predicted.iter().any(|document| ids.contains(document.id.as_str()))
+    predicted
+        .iter()
+        .any(|document| ids.contains(document.id.as_str()))
 }
 
 fn same_texts(gold: &[Document], predicted: &[Document]) -> bool {

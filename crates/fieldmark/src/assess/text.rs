@@ -105,7 +105,11 @@ fn write_spans(f: &mut fmt::Formatter<'_>, table: &SpanTable) -> fmt::Result {
 
 fn write_others(f: &mut fmt::Formatter<'_>, others: &Others, beta: f64) -> fmt::Result {
     if let Some(distinct) = &others.distinct {
-        let by = if distinct.by_identifier { "identifier" } else { "text" };
+        let by = if distinct.by_identifier {
+            "identifier"
+        } else {
+            "text"
+        };
         writeln!(f)?;
         let rows = distinct.types.iter().chain([&distinct.total]);
         let lines: Vec<Line<'_>> = rows.map(Line::of).collect();
@@ -189,7 +193,11 @@ impl fmt::Display for Confidence {
             calibration.expected_error, calibration.brier, self.curve.average_precision
         )?;
         if self.unscored > 0 {
-            write!(f, " ({} without confidence left out)", counted(self.unscored, "span"))?;
+            write!(
+                f,
+                " ({} without confidence left out)",
+                counted(self.unscored, "span")
+            )?;
         }
         writeln!(f)?;
         if let Some(best) = &self.best {
@@ -235,14 +243,21 @@ impl fmt::Display for Comparison {
                 "F" => f_name(self.beta),
                 other => other.to_owned(),
             };
-            writeln!(f, "  {name}: {:+.2} points, p = {:.4}", 100.0 * test.difference, test.p)
+            writeln!(
+                f,
+                "  {name}: {:+.2} points, p = {:.4}",
+                100.0 * test.difference,
+                test.p
+            )
         };
         writeln!(
             f,
             "first minus second, approximate randomisation ({} shuffles of documents, two-tailed):",
             self.shuffles
         )?;
-        self.randomisation.iter().try_for_each(|significance| test(f, significance))?;
+        self.randomisation
+            .iter()
+            .try_for_each(|significance| test(f, significance))?;
         if let Some(documents) = &self.documents {
             writeln!(
                 f,

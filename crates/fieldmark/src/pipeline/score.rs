@@ -96,7 +96,9 @@ impl Pipeline {
     /// labels every token.
     pub fn label_evaluation(&self, documents: &[Document]) -> Result<Evaluation, Error> {
         let Some(column) = &self.config.labels.column else {
-            return Err(Error::Option("this model marks spans and labels no tokens".to_owned()));
+            return Err(Error::Option(
+                "this model marks spans and labels no tokens".to_owned(),
+            ));
         };
         let labels = self.label_all(documents)?;
         // No label stands for "no span".
@@ -129,7 +131,10 @@ impl Pipeline {
             .par_chunks(TASK)
             .map(|documents| {
                 let mut annotator = self.annotator();
-                documents.iter().map(|document| work(&mut annotator, document)).collect()
+                documents
+                    .iter()
+                    .map(|document| work(&mut annotator, document))
+                    .collect()
             })
             .collect();
         Ok(parts?.into_iter().flatten().collect())
@@ -138,7 +143,9 @@ impl Pipeline {
 
 /// What a column says about the tokens of each sentence that has any.
 fn gold_labels<'d>(document: &'d Document, column: &str) -> Vec<Vec<&'d str>> {
-    let Some(given) = &document.given else { return Vec::new() };
+    let Some(given) = &document.given else {
+        return Vec::new();
+    };
     let Some(number) = given.columns.iter().position(|name| name == column) else {
         return Vec::new();
     };

@@ -38,8 +38,7 @@ pub fn sections(results: &[ShareResult], tested: &Tested) -> Result<Vec<Section>
         sections.push(curve(results));
     }
     if !tested.pairs.is_empty() {
-        let assessment =
-            Assessment::new(&tested.pairs, &AssessOptions::default()).map_err(Failure::user)?;
+        let assessment = Assessment::new(&tested.pairs, &AssessOptions::default()).map_err(Failure::user)?;
         let mut pooled = assessment.sections();
         // Its figures differ a little from the means above.
         pooled[0] = pooled[0].clone().with_paragraph(
@@ -73,7 +72,12 @@ fn summary(result: &ShareResult) -> Section {
         .measures
         .iter()
         .filter(|row| row.of == "all")
-        .map(|row| (row.measure, format!("{} ± {}", percent(row.mean), percent(row.deviation))))
+        .map(|row| {
+            (
+                row.measure,
+                format!("{} ± {}", percent(row.mean), percent(row.deviation)),
+            )
+        })
         .collect();
     let parts = if result.splits == 1 { "one part" } else { "parts" };
     let text = match result.splits {
@@ -93,7 +97,11 @@ const DRAWN_TYPES: usize = 5;
 
 fn curve(results: &[ShareResult]) -> Section {
     let is_main = |row: &&Row| row.measure == "F1" || row.measure == "accuracy";
-    let rows = || results.iter().flat_map(|result| result.measures.iter().filter(is_main));
+    let rows = || {
+        results
+            .iter()
+            .flat_map(|result| result.measures.iter().filter(is_main))
+    };
     let mut names: Vec<&str> = rows().map(|row| row.of.as_str()).collect();
     names.sort_unstable();
     names.dedup();
@@ -101,7 +109,9 @@ fn curve(results: &[ShareResult]) -> Section {
     names.sort_by_key(|name| *name != "all");
     names.truncate(1 + DRAWN_TYPES);
     let measure = rows().next().map_or("F1", |row| row.measure);
-    let values = rows().filter(|row| names.contains(&row.of.as_str())).map(|row| row.mean);
+    let values = rows()
+        .filter(|row| names.contains(&row.of.as_str()))
+        .map(|row| row.mean);
     let most = results.iter().map(|result| result.documents).fold(0.0, f64::max);
     let mut plot = LinePlot::new(
         "Learning curve",
@@ -110,7 +120,11 @@ fn curve(results: &[ShareResult]) -> Section {
     );
     for name in names {
         let points = results.iter().filter_map(|result| {
-            let row = result.measures.iter().filter(is_main).find(|row| row.of == name)?;
+            let row = result
+                .measures
+                .iter()
+                .filter(is_main)
+                .find(|row| row.of == name)?;
             let point = Point::new(result.documents, row.mean);
             Some(match (row.low, row.high) {
                 // Bands of all types would cover each other.

@@ -183,7 +183,10 @@ impl DocumentOptions {
         }
         let mut text = assessment.to_string();
         if let (Some(comparison), Some(other)) = (&comparison, &self.against) {
-            text += &format!("\n{predicted} (first) and {} (second)\n{comparison}", other.display());
+            text += &format!(
+                "\n{predicted} (first) and {} (second)\n{comparison}",
+                other.display()
+            );
         }
         console.print(&text)
     }
@@ -254,7 +257,11 @@ impl DocumentOptions {
             )));
         }
         if let Some(html) = &self.html {
-            let lead = format!("{} against the gold labels of {}.", pipeline.card.name, gold.display());
+            let lead = format!(
+                "{} against the gold labels of {}.",
+                pipeline.card.name,
+                gold.display()
+            );
             write(html, &lead, &label_sections(&report), console)?;
         }
         if json {

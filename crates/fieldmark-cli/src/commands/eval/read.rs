@@ -128,7 +128,14 @@ impl ReadingOptions {
             return read(gold, &options, console);
         }
         if is_gene_mention(file, &options) {
-            options.genes = beside(file, "GENE.eval");
+            options.genes = Some(beside(file, "GENE.eval").ok_or_else(|| {
+                let (name, stem) = (file.display(), file.with_extension(""));
+                Failure::user(format_args!(
+                    "{name}: there is no file with its genes beside it, such as {}.GENE.eval. A file of predicted genes \
+                     alone is enough, if its name ends with .eval",
+                    stem.display()
+                ))
+            })?);
         }
         read(file, &options, console)
     }
@@ -162,8 +169,12 @@ fn is_gene_mention(file: &Path, options: &ReadOptions) -> bool {
 fn beside(sentences: &Path, end: &str) -> Option<PathBuf> {
     let name = sentences.file_name()?.to_str()?;
     let stem = name.trim_end_matches(".gz").trim_end_matches(".in");
-    let names = [format!("{stem}.{end}"), format!("{stem}.{end}.gz")];
-    let files = names.iter().map(|name| sentences.with_file_name(name));
+    // `fieldmark tag --to gene-mention` keeps the whole name.
+    let names = [stem, name].map(|stem| [format!("{stem}.{end}"), format!("{stem}.{end}.gz")]);
+    let files = names
+        .as_flattened()
+        .iter()
+        .map(|name| sentences.with_file_name(name));
     files.into_iter().find(|file| file.exists())
 }
 
@@ -181,7 +192,8 @@ pub fn tell(pairing: &Pairing, console: &Console) {
         format!("{}{more}", shown.join(", "))
     };
     if pairing.by_order {
-        console.note("no id is the same on both sides, but the texts are: documents are matched in their order");
+        console
+            .note("no id is the same on both sides, but the texts are: documents are matched in their order");
     }
     if pairing.respaced > 0 {
         let number = pairing.respaced;

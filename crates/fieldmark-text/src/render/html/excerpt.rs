@@ -168,8 +168,14 @@ mod tests {
         let html = page(excerpt).unwrap();
         let body = html.split_once("<body>").unwrap().1;
         assert!(body.contains("\">alpha </span><span class=\"gold "), "{body}");
-        assert!(body.contains("\">beta</span></span><span><span class=\"found "), "{body}");
-        assert!(body.contains("predicted <span class=\"kind c3\">DRUG</span> 97%"), "{body}");
+        assert!(
+            body.contains("\">beta</span></span><span><span class=\"found "),
+            "{body}"
+        );
+        assert!(
+            body.contains("predicted <span class=\"kind c3\">DRUG</span> 97%"),
+            "{body}"
+        );
     }
 
     #[test]

@@ -168,7 +168,11 @@ impl Html {
 
 /// A share as it can be drawn.
 fn drawn(share: f64) -> f64 {
-    if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
+    if share.is_nan() {
+        0.0
+    } else {
+        share.clamp(0.0, 1.0)
+    }
 }
 
 fn attribute(class: &str) -> String {
