@@ -63,7 +63,7 @@ Examples:
   Documents of any format against each other, by other measures:
       fieldmark tag names.fmk test.txt --format columns --output found.jsonl
       fieldmark eval test.txt found.jsonl --format columns --pred-format jsonl
-      fieldmark eval test.txt found.jsonl --format columns --pred-format jsonl --measure type,tokens,distinct
+      fieldmark eval test.txt found.jsonl --format columns --pred-format jsonl --measure tokens
 
   From which confidence on is nine in ten right? Is another model better by more than chance?
       fieldmark eval --model names.fmk test.txt --precision 0.9

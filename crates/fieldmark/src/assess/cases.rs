@@ -36,8 +36,10 @@ pub struct Case {
     /// What was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub found: Option<CaseSpan>,
-    /// The sentence around it.
+    /// The sentence around it, or as much of a long one as fits.
     pub context: String,
+    /// Whether something of the sentence is left out before it, and after it.
+    pub cut: (bool, bool),
     /// All gold spans of the sentence, in bytes of the sentence.
     pub context_gold: Vec<CaseSpan>,
     /// All predicted spans of the sentence, in bytes of the sentence.
@@ -158,7 +160,8 @@ fn case(seen: &Seen<'_>) -> Case {
     let ends = || one.iter().chain(&other);
     let focus = ends().map(|span| span.start).min().unwrap_or(0)
         ..ends().map(|span| span.end).max().unwrap_or(0).min(text.len());
-    let context = context(seen.pair, &focus);
+    let sentence = sentence(seen.pair, &focus);
+    let context = shortened(text, &sentence, &focus);
     let around = |annotations: &[Annotation]| inside(text, annotations, &context);
     Case {
         verdict: seen.aligned.verdict,
@@ -168,6 +171,7 @@ fn case(seen: &Seen<'_>) -> Case {
         context_found: around(found),
         gold: one,
         found: other,
+        cut: (sentence.start < context.start, context.end < sentence.end),
         context: text.get(context).unwrap_or_default().to_owned(),
     }
 }
@@ -187,11 +191,8 @@ fn inside(text: &str, annotations: &[Annotation], part: &Range<usize>) -> Vec<Ca
         .collect()
 }
 
-/// Bytes of context at each side of an error, at most.
-const REACH: usize = 160;
-
-/// The sentences that an error touches, but not too much of long ones.
-fn context(pair: &Pair, focus: &Range<usize>) -> Range<usize> {
+/// The sentences that an error touches.
+fn sentence(pair: &Pair, focus: &Range<usize>) -> Range<usize> {
     let sentences: Vec<Range<usize>> = match &pair.sentences {
         Some(sentences) => sentences
             .iter()
@@ -206,15 +207,34 @@ fn context(pair: &Pair, focus: &Range<usize>) -> Range<usize> {
     };
     let start = touched().map(|range| range.start).min().unwrap_or(focus.start);
     let end = touched().map(|range| range.end).max().unwrap_or(focus.end);
-    let start = start.max(focus.start.saturating_sub(REACH)).min(focus.start);
-    let end = end.min(focus.end + REACH).max(focus.end);
-    let text = &pair.text;
-    let start = (0..=start)
-        .rev()
-        .find(|&at| text.is_char_boundary(at))
-        .unwrap_or(0);
-    let end = (end..text.len())
-        .find(|&at| text.is_char_boundary(at))
-        .unwrap_or(text.len());
+    start.min(focus.start)..end.max(focus.end)
+}
+
+/// Bytes of context at each side of an error, at most.
+const REACH: usize = 160;
+
+/// As much of a sentence as can be shown around an error, in whole words if there are any.
+fn shortened(text: &str, sentence: &Range<usize>, focus: &Range<usize>) -> Range<usize> {
+    let mut start = sentence.start;
+    if start + REACH < focus.start {
+        let reach = (focus.start - REACH..=focus.start).find(|&at| text.is_char_boundary(at));
+        start = reach.unwrap_or(focus.start);
+        let word = text[start..focus.start].find(char::is_whitespace);
+        start += word.map_or(0, |at| at + 1);
+        start = (start..=focus.start)
+            .find(|&at| text.is_char_boundary(at))
+            .unwrap_or(start);
+    }
+    let mut end = sentence.end;
+    if focus.end + REACH < end {
+        let reach = (focus.end..=focus.end + REACH)
+            .rev()
+            .find(|&at| text.is_char_boundary(at));
+        end = reach.unwrap_or(focus.end);
+        end = focus.end
+            + text[focus.end..end]
+                .rfind(char::is_whitespace)
+                .unwrap_or(end - focus.end);
+    }
     start..end
 }

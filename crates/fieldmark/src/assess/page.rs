@@ -140,7 +140,7 @@ impl Assessment {
             "the most frequent first"
         };
         let kinds = [
-            ("Found, but none", &cases.spurious, order),
+            ("Spurious", &cases.spurious, order),
             ("Missed", &cases.missed, "the most frequent first"),
             ("Wrong borders", &cases.wrong_borders, order),
             ("Wrong type", &cases.wrong_type, order),
@@ -337,6 +337,8 @@ fn thinned(points: &[OperatingPoint]) -> impl Iterator<Item = &OperatingPoint> {
 }
 
 fn excerpt(case: &Case) -> Excerpt {
+    let (before, after) = case.cut;
+    let before = if before { "… " } else { "" };
     let marks = |spans: &[CaseSpan], own: &Option<CaseSpan>| -> Vec<Mark> {
         let is_own = |span: &CaseSpan| {
             own.as_ref().is_some_and(|own| {
@@ -344,7 +346,7 @@ fn excerpt(case: &Case) -> Excerpt {
             })
         };
         let mark = |span: &CaseSpan| Mark {
-            range: span.start..span.end,
+            range: span.start + before.len()..span.end + before.len(),
             kind: span.kind.clone(),
             confidence: span.confidence,
             focus: is_own(span),
@@ -362,7 +364,7 @@ fn excerpt(case: &Case) -> Excerpt {
             times => format!("{times} times"),
         },
         source: format!("document {}", case.document),
-        text: case.context.clone(),
+        text: format!("{before}{}{}", case.context, if after { " …" } else { "" }),
         gold,
         found,
     }

@@ -331,12 +331,29 @@ fn cases_are_in_their_sentences_and_the_surest_come_first() {
 }
 
 #[test]
-fn long_sentences_are_cut_at_characters() {
-    let text = format!("{} Ada {}", "ä".repeat(500), "ö".repeat(500));
-    let at = text.find("Ada").unwrap();
-    let cases = assess(&[pair(&text, &[(at, at + 3, "PER")], &[])], &[Measure::Exact]).cases;
-    let context = &cases.missed[0].context;
-    assert!(context.contains("Ada") && context.len() < 400, "{context}");
+fn long_sentences_are_cut_between_words_or_at_characters() {
+    let missed = |text: &str| {
+        let at = text.find("Ada").unwrap();
+        let assessment = assess(&[pair(text, &[(at, at + 3, "PER")], &[])], &[Measure::Exact]);
+        let page = write_page("", "", &assessment.sections()).unwrap();
+        assert!(page.contains(">Ada</span>"), "the mark is where the name is");
+        assessment.cases.missed[0].clone()
+    };
+    let solid = missed(&format!("{} Ada {}", "ä".repeat(500), "ö".repeat(500)));
+    assert!(
+        solid.context.contains("Ada") && solid.context.len() < 400,
+        "{}",
+        solid.context
+    );
+    assert_eq!(solid.cut, (true, true));
+    let words = missed(&format!("{}Ada {}", "gänse ".repeat(100), "vögel ".repeat(100)));
+    assert!(
+        words.context.starts_with("gänse ") && words.context.ends_with(" vögel"),
+        "{}",
+        words.context
+    );
+    assert_eq!(words.cut, (true, true));
+    assert_eq!(missed("Here Ada sat.").cut, (false, false));
 }
 
 #[test]
@@ -394,7 +411,7 @@ fn pages_hold_everything_and_escape_it() {
         "Missed",
         "Wrong borders",
         "Wrong type",
-        "Found, but none",
+        "Spurious",
         "Two systems",
     ] {
         assert!(page.contains(&format!("<h2 dir=\"auto\">{heading}")), "{heading}");

@@ -74,22 +74,31 @@ fn summary(result: &ShareResult) -> Section {
         .filter(|row| row.of == "all")
         .map(|row| {
             (
-                row.measure,
+                title(row.measure),
                 format!("{} ± {}", percent(row.mean), percent(row.deviation)),
             )
         })
         .collect();
-    let parts = if result.splits == 1 { "one part" } else { "parts" };
     let text = match result.splits {
-        1 => format!("Of {parts}, there is no deviation."),
-        n => format!(
-            "Mean, standard deviation and 95 % interval over {n} {parts}, in percent. The line runs from 0 to 100."
+        1 => "One part: there is no deviation.".to_owned(),
+        parts => format!(
+            "Mean, standard deviation and 95 % interval over {parts} parts, in percent. The line runs from 0 to 100."
         ),
     };
     Section::new("Summary")
         .with_figures(figures)
         .with_paragraph(text)
         .with_table(table)
+}
+
+/// A measure as it stands over a figure.
+fn title(measure: &'static str) -> &'static str {
+    match measure {
+        "precision" => "Precision",
+        "recall" => "Recall",
+        "accuracy" => "Accuracy",
+        other => other,
+    }
 }
 
 /// Types drawn beside all together; more would hide each other.
@@ -108,10 +117,18 @@ fn curve(results: &[ShareResult]) -> Section {
     // All types together come first.
     names.sort_by_key(|name| *name != "all");
     names.truncate(1 + DRAWN_TYPES);
-    let measure = rows().next().map_or("F1", |row| row.measure);
-    let values = rows()
-        .filter(|row| names.contains(&row.of.as_str()))
-        .map(|row| row.mean);
+    let measure = rows().next().map_or("F1", |row| title(row.measure));
+    let drawn = rows().filter(|row| names.contains(&row.of.as_str()));
+    let band = |row: &Row| {
+        [row.low, row.high]
+            .into_iter()
+            .flatten()
+            .filter(|_| row.of == "all")
+            .collect::<Vec<_>>()
+    };
+    let values: Vec<f64> = drawn
+        .flat_map(|row| band(row).into_iter().chain([row.mean]))
+        .collect();
     let most = results.iter().map(|result| result.documents).fold(0.0, f64::max);
     let mut plot = LinePlot::new(
         "Learning curve",
