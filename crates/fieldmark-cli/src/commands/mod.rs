@@ -21,7 +21,7 @@ pub enum Command {
     Init(init::Arguments),
     Train(Box<train::Arguments>),
     Tag(tag::Arguments),
-    Eval(eval::Arguments),
+    Eval(Box<eval::Arguments>),
     Check(check::Arguments),
     Cv(cv::Arguments),
     Inspect(inspect::Arguments),
