@@ -246,13 +246,18 @@ impl<'a> Builder<'a> {
         let fits = |fragments: &Vec<Range<usize>>| {
             said.is_none_or(|said| same_text(said, &covered(all.text(), fragments)))
         };
-        // By the part, in each unit; then by the whole text, for a span that goes beyond its part.
-        let local = units.iter().map(|offsets| {
-            let found = fragments(&places, part.offset, part.bytes.start, offsets)?;
-            Some((offsets.unit() == Unit::Characters, found))
-        });
-        let whole = fragments(&places, 0, 0, all).map(|found| (true, found));
-        let candidates: Vec<(bool, Vec<Range<usize>>)> = local.chain([whole]).flatten().collect();
+        // As it should be: in characters, by the part, or by the whole text for a span that goes beyond its part.
+        // Then by the part in the units that others count.
+        let local = |offsets| fragments(&places, part.offset, part.bytes.start, offsets);
+        let [characters, others @ ..] = units;
+        let right = [local(characters), fragments(&places, 0, 0, all)].into_iter();
+        let others = others.iter().map(local);
+        let candidates = right
+            .map(|found| (true, found))
+            .chain(others.map(|found| (false, found)));
+        let candidates: Vec<(bool, Vec<Range<usize>>)> = candidates
+            .filter_map(|(by_characters, found)| Some((by_characters, found?)))
+            .collect();
         let mut tell = |kind, what: String| {
             let message = format!("`{}` {} {what}", annotation.kind, annotation.id);
             self.notices
