@@ -41,11 +41,12 @@ pub use rs_numbers::{RsNumbers, RsNumbersOptions};
 
 use crate::document::{Annotation, Document};
 use crate::error::ReadError;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// One way from names to identifiers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Mapper {
@@ -56,7 +57,7 @@ pub enum Mapper {
 }
 
 /// Gives annotations their identifiers. It never changes, and threads can share it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Identifier {
     mappers: Vec<Mapper>,

@@ -37,6 +37,7 @@ pub use unicode::UnicodeForm;
 pub(crate) use unicode::fold_char;
 
 use rewriter::Rewriter;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One kind of normalisation.
@@ -44,7 +45,7 @@ use serde::{Deserialize, Serialize};
 /// ```toml
 /// normalize = ["entities", "dashes", { greek = "letter" }, { unicode = "nfc" }]
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Step {
@@ -84,7 +85,7 @@ impl Step {
 }
 
 /// Normalises texts, step by step. It never changes, and threads can share it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Normalizer {
     steps: Vec<Step>,

@@ -49,6 +49,7 @@ pub(crate) use cover::Cover;
 use crate::document::{Annotation, Document};
 use crate::error::ReadError;
 use crate::tokenize::Token;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::path::Path;
@@ -56,7 +57,7 @@ use std::path::Path;
 /// One change of the annotations of a document.
 ///
 /// Most steps can be limited to some `types`; without it they are for all. Lengths and distances count characters.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Step {
@@ -103,7 +104,7 @@ impl Step {
 }
 
 /// Changes the annotations of documents, step by step. It never changes itself, and threads can share it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Postprocessor {
     steps: Vec<Step>,

@@ -27,6 +27,7 @@ mod words;
 use abbreviations::Abbreviations;
 use lines::Layout;
 use points::Context;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use words::Words;
@@ -39,7 +40,7 @@ use words::Words;
 /// languages = ["english", "german"]
 /// abbreviations = ["Kontr.", "o. B."]
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SentenceOptions {
     /// Where sentences end.
@@ -62,7 +63,7 @@ impl Default for SentenceOptions {
 }
 
 /// Where sentences end.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SentenceMode {
     /// `rules`: where the [rules](self) say so.
@@ -75,7 +76,7 @@ pub enum SentenceMode {
 }
 
 /// A language whose abbreviations are built in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum SentenceLanguage {

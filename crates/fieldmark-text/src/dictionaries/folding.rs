@@ -2,6 +2,7 @@
 
 use crate::characters::is_dash;
 use crate::normalize::fold_char;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Which differences between a name in a dictionary and a text do not count.
@@ -11,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// ```
 ///
 /// ignores letter case, and finds `IL-2`, `IL 2` and `IL2` alike.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DictionaryOptions {
     /// Whether capital and small letters are the same, in the sense of Unicode case folding (`ß` is `ss`).

@@ -1,6 +1,7 @@
 //! [`CanonicalForm`]: one spelling of the many that a name has.
 
 use crate::normalize::{Normalizer, StemLanguage, Stemmer, Step};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How spellings of a name are reduced to one (Klinger 2011, section 4.3.5): letter case, `ph` for `f`, the endings
@@ -15,7 +16,7 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(form.of("Sulphur dioxide"), form.of("sulfur  dioxide"));
 /// assert_ne!(form.of("1,2-dinitrophenol"), form.of("2,1-dinitrophenol"));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CanonicalForm {
     /// What is done first: entities, Greek letters, British spelling. Case and dashes are always folded.

@@ -6,12 +6,13 @@ use crate::dictionaries::{DictionaryBuilder, DictionaryError, DictionaryOptions}
 use crate::document::Document;
 use crate::error::{ErrorKind, ReadError};
 use crate::source::Source;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 /// What a [`NameMapper`] is made of.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct NameMapperOptions {
     /// The types of annotations that are mapped; all, if there is none.
@@ -25,7 +26,7 @@ pub struct NameMapperOptions {
 }
 
 /// Gives an annotation the identifiers of all names with the same canonical form.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "NameMapperOptions", into = "NameMapperOptions")]
 pub struct NameMapper {
     options: NameMapperOptions,

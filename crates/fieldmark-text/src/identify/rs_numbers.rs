@@ -4,12 +4,13 @@ use super::add_identifier;
 use crate::dictionaries::{Dictionary, DictionaryError, DictionaryOptions, Fold};
 use crate::document::{Annotation, Document};
 use regex::Regex;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::LazyLock;
 
 /// What an [`RsNumbers`] is made of.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RsNumbersOptions {
     /// The type of the annotations.
@@ -38,7 +39,7 @@ impl Default for RsNumbersOptions {
 ///
 /// Each becomes an annotation with the identifier `dbSNP:rs…`, unless there is one with the same borders, which
 /// then gets the identifier.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "RsNumbersOptions", into = "RsNumbersOptions")]
 pub struct RsNumbers {
     options: RsNumbersOptions,

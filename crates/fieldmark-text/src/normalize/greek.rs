@@ -3,6 +3,7 @@
 
 use super::rewriter::Rewriter;
 use super::table::Table;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -19,7 +20,7 @@ use unicode_normalization::char::decompose_compatible;
 ///   `mu`, `nu`, `xi`, `pi`, `chi`, `psi`, `eta` mean other things too, and count only next to a hyphen;
 /// - its name **in marks**: `&beta;` (the semicolon may be lost), `\beta`, `{beta}`;
 /// - **`ß`**, if no small letter is before it and no letter after it: `ß-catenin`, `TGF-ß1`, but not `Maß`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GreekForm {
     /// `letter`: the character, `β`.

@@ -2,11 +2,12 @@
 
 use super::rewriter::Rewriter;
 use super::table::{Table, ends_word, starts_word};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// What to replace, as in a config.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ReplacementOptions {
     /// What is written, and what it becomes; nothing, if that is empty.
@@ -27,7 +28,7 @@ fn whole_words() -> bool {
 ///
 /// The text is searched from left to right; where several entries match, the longest does. Replaced text is not
 /// searched again.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "ReplacementOptions", into = "ReplacementOptions")]
 pub struct Replacements {
     options: ReplacementOptions,

@@ -2,6 +2,7 @@
 
 use super::rewriter::Rewriter;
 use super::table::{Table, ends_word, starts_word};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
 
@@ -9,7 +10,7 @@ use std::sync::LazyLock;
 ///
 /// By a table of some hundred words and beginnings of words, with those of biology and medicine. Capitals stay
 /// capitals.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Spelling {
     /// `american`: tumor, anemia, characterize.

@@ -4,13 +4,14 @@ use super::pattern::Pattern;
 use super::{covered, is_meant, rebound};
 use crate::characters::is_stop;
 use crate::document::Annotation;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 /// Cuts white space and marks off both edges. Annotations of nothing else are dropped; those with gaps stay as
 /// they are.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Trim {
     /// The types of annotations that are trimmed; all, if there is none.
@@ -41,7 +42,7 @@ fn trimmed(text: &str, range: Range<usize>, is_cut: impl Fn(char) -> bool) -> Ra
 ///
 /// Its score is the lowest of theirs, and it has all their identifiers and attributes; id and double attributes
 /// are those of the first.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Merge {
     /// The types of annotations that are merged; all, if there is none.
@@ -114,7 +115,7 @@ fn join(left: &mut Annotation, right: Annotation) {
 ///
 /// Parts lose white space at their edges, and those of nothing else are dropped. They keep score and attributes;
 /// the first keeps the id, and none an identifier, which was that of the whole.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Split {
     /// The types of annotations that are cut; all, if there is none.

@@ -5,6 +5,7 @@
 
 use super::rebound;
 use crate::document::Annotation;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -23,7 +24,7 @@ use std::ops::Range;
 /// Double quotation marks are treated in the same way. A single one may be an apostrophe or a prime, and counts
 /// only if its partner is at the other edge, or white space before it at the end. Annotations of which nothing is
 /// left are dropped; those with gaps stay as they are.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Brackets {
     /// The types of annotations that are repaired; all, if there is none.

@@ -5,11 +5,12 @@
 
 use super::cover::Cover;
 use crate::document::Annotation;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// How the findings of several models become one list.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Combination {
     /// `long-first`: all of the first model, then what the others find elsewhere.
@@ -66,7 +67,7 @@ fn better(one: Option<f64>, other: Option<f64>) -> Option<f64> {
 /// Combines the annotations of a document by the attribute `model`, which says who has found them.
 ///
 /// Annotations of other models, or of none, count as those of one more model at the end of the list.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Combine {
     /// How.

@@ -6,6 +6,7 @@ use crate::dictionaries::{Dictionary, DictionaryBuilder, DictionaryError, Dictio
 use crate::document::Annotation;
 use crate::error::{ErrorKind, ReadError};
 use crate::source::Source;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ use std::path::{Path, PathBuf};
 ///
 /// A wrong border costs twice in precision and recall together, a missing annotation once: what a model is not
 /// sure of is often better dropped.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Confidence {
     /// The threshold, from 0 to 1.
@@ -33,7 +34,7 @@ impl Confidence {
 }
 
 /// What a [`StopList`] is made of.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct StopListOptions {
     /// The types of annotations that are dropped; all, if there is none.
@@ -54,7 +55,7 @@ pub struct StopListOptions {
 /// files = ["common-words.txt"]
 /// compare = { ignore_case = true }
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "StopListOptions", into = "StopListOptions")]
 pub struct StopList {
     options: StopListOptions,
@@ -115,7 +116,7 @@ impl From<StopList> for StopListOptions {
 /// Drops annotations by what they look like.
 ///
 /// An expression is searched anywhere in the text of an annotation; `^` and `$` make it one of the whole.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Filter {
     /// The types of annotations that are dropped; all, if there is none.

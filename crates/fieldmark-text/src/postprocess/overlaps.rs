@@ -2,13 +2,14 @@
 
 use super::cover::Cover;
 use crate::document::Annotation;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cmp::{Ordering, Reverse};
 use std::collections::HashMap;
 
 /// Drops annotations until none overlap: they are taken in the order of preference, and those that overlap one
 /// that has been taken are dropped. Gaps belong to an annotation.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Overlaps {
     /// Which one is taken first.
@@ -18,7 +19,7 @@ pub struct Overlaps {
 }
 
 /// Which of several annotations is taken first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Prefer {
     /// `score`: the one with the best score, which is 1 if it has none; then the longest.

@@ -1,10 +1,11 @@
 //! [`Pattern`]: a regular expression that lives in a config.
 
 use regex::Regex;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A regular expression, checked and compiled, in the syntax of the crate [`regex`].
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 pub struct Pattern(Regex);
 

@@ -5,6 +5,7 @@ use super::{covered, is_meant};
 use crate::document::Annotation;
 use crate::tokenize::Token;
 use aho_corasick::AhoCorasick;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -16,7 +17,7 @@ use std::ops::Range;
 /// meaning" (Klinger 2011). A repetition begins and ends at borders of tokens and overlaps no annotation; longer
 /// strings come first. It has type, score and identifiers of the nearest annotation with its string. What was
 /// added is not repeated again.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Repeat {
     /// The types of annotations that are repeated; all, if there is none.
@@ -41,7 +42,7 @@ impl Default for Repeat {
 }
 
 /// How far apart two ranges of a text may be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Distance {
     /// `{ tokens = 20 }`: from the last token of one to the first of the other; that of neighbours is 1.

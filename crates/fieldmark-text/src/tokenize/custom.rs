@@ -5,6 +5,7 @@ use super::scan::Output;
 use regex_automata::Input;
 use regex_automata::meta::Regex;
 use regex_syntax::hir::Hir;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Regular expressions that say what a token is, checked and compiled.
@@ -25,7 +26,7 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(words, ["SNP", "rs334", "(", "A", "1627", "G", ")"]);
 /// # Ok::<(), fieldmark_text::tokenize::ExpressionError>(())
 /// ```
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Vec<String>", into = "Vec<String>")]
 pub struct Expressions {
     patterns: Vec<String>,

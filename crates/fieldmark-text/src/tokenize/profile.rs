@@ -1,6 +1,7 @@
 //! [`TokenizerProfile`]: which tokens a text has, by name.
 
 use super::Expressions;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -19,7 +20,7 @@ use std::str::FromStr;
 /// tokenizer = "fine"
 /// tokenizer = { custom = ['\d+(?:\.\d+)?', '\p{L}+'] }
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum TokenizerProfile {

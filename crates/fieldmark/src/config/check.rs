@@ -44,12 +44,7 @@ pub(super) fn parse(text: &str, overrides: &[String]) -> Result<Config, ConfigEr
     };
     let schema = Config::schema();
     let table = DeTable::parse(text).map_err(syntax)?;
-    let mut walk = Walk {
-        root: &schema,
-        problem: None,
-    };
-    walk.table(&schema, table.get_ref(), "");
-    if let Some((offset, problem)) = walk.problem {
+    if let Some((offset, problem)) = unknown_key(&schema, table.get_ref()) {
         return Err(ConfigError {
             place: at(offset),
             problem,
@@ -60,14 +55,27 @@ pub(super) fn parse(text: &str, overrides: &[String]) -> Result<Config, ConfigEr
         return Ok(config);
     }
     let mut table: toml::Table = toml::from_str(text).map_err(syntax)?;
+    let fail = |problem: String| ConfigError { place: None, problem };
     for text in overrides {
-        override_one(&mut table, text, &schema).map_err(|problem| ConfigError { place: None, problem })?;
+        override_one(&mut table, text).map_err(fail)?;
     }
-    let read = Config::deserialize(toml::Value::Table(table));
-    read.map_err(|error| ConfigError {
-        place: None,
-        problem: format!("after overrides: {}", error.message().trim()),
-    })
+    let after = |problem: &str| fail(format!("after overrides: {}", problem.trim()));
+    let written = toml::to_string(&table).map_err(|error| after(&error.to_string()))?;
+    let spanned = DeTable::parse(&written).map_err(|error| after(error.message()))?;
+    if let Some((_, problem)) = unknown_key(&schema, spanned.get_ref()) {
+        return Err(fail(problem));
+    }
+    Config::deserialize(toml::Value::Table(table)).map_err(|error| after(error.message()))
+}
+
+/// The first key of a config that its schema does not know: where it stands, and what is wrong.
+fn unknown_key(schema: &Value, table: &DeTable<'_>) -> Option<(usize, String)> {
+    let mut walk = Walk {
+        root: schema,
+        problem: None,
+    };
+    walk.table(schema, table, "");
+    walk.problem
 }
 
 /// Follows a config and its schema together, up to the first key that the schema does not know.
@@ -105,7 +113,7 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// Of a schema with several kinds, that of the kind that the table names.
+    /// Of a schema with several kinds, that of the kind that the table names: as `kind`, or as its only key.
     fn variant(
         &self,
         schema: &'s Value,
@@ -118,7 +126,7 @@ impl<'s> Walk<'s> {
         let tag = |variant: &'s Value| variant.pointer("/properties/kind/const").and_then(Value::as_str);
         let kinds: Vec<&str> = variants.iter().filter_map(tag).collect();
         if kinds.is_empty() {
-            return Ok(schema);
+            return only_key(variants, table, path).map(|found| found.unwrap_or(schema));
         }
         let Some(value) = table.get("kind") else {
             let offset = table.keys().next().map_or(0, |key| key.span().start);
@@ -153,25 +161,54 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// A schema that points to another one is that one.
+    /// A schema that points to another one is that one; one that allows nothing instead is what it allows.
     fn resolve(&self, schema: &'s Value) -> &'s Value {
-        match schema.get("$ref").and_then(Value::as_str) {
-            Some(reference) => {
+        let mut schema = schema;
+        // Every step leads to another schema, and no schema of ours is in itself.
+        loop {
+            if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
                 let pointer = reference.trim_start_matches('#');
-                self.root.pointer(pointer).unwrap_or(&Value::Null)
+                schema = self.root.pointer(pointer).unwrap_or(&Value::Null);
+            } else if let Some(choices) = schema.get("anyOf").and_then(Value::as_array) {
+                let mut something = choices.iter().filter(|choice| choice["type"] != "null");
+                match (something.next(), something.next()) {
+                    (Some(only), None) => schema = only,
+                    _ => return schema,
+                }
+            } else {
+                return schema;
             }
-            None => schema,
         }
     }
 
     fn items(&self, schema: &'s Value) -> Option<&'s Value> {
-        let schema = self.resolve(schema);
-        if let Some(items) = schema.get("items") {
-            return Some(items);
-        }
-        let choices = schema.get("anyOf")?.as_array()?;
-        choices.iter().find_map(|choice| self.items(choice))
+        self.resolve(schema).get("items")
     }
+}
+
+/// Of variants that are tables with one key, the one whose key the table has.
+fn only_key<'s>(
+    variants: &'s [Value],
+    table: &DeTable<'_>,
+    path: &str,
+) -> Result<Option<&'s Value>, (usize, String)> {
+    let keys = |variant: &'s Value| {
+        let properties = variant.get("properties").and_then(Value::as_object);
+        properties.into_iter().flat_map(|properties| properties.keys())
+    };
+    let Some((key, _)) = table.iter().next() else {
+        return Ok(None);
+    };
+    let name: &str = key.get_ref();
+    if let Some(found) = variants
+        .iter()
+        .find(|variant| keys(variant).any(|known| known == name))
+    {
+        return Ok(Some(found));
+    }
+    let known: Vec<&str> = variants.iter().flat_map(keys).map(String::as_str).collect();
+    let problem = format!("unknown key '{name}' in {path}{}", suggestion(name, &known));
+    Err((key.span().start, problem))
 }
 
 /// The known name that was probably meant.
@@ -193,7 +230,7 @@ fn suggestion(name: &str, known: &[&str]) -> String {
 }
 
 /// Sets one key: `section.key=value`, or `features[2].lengths=[3]`.
-fn override_one(table: &mut toml::Table, text: &str, schema: &Value) -> Result<(), String> {
+fn override_one(table: &mut toml::Table, text: &str) -> Result<(), String> {
     let (path, value) = text
         .split_once('=')
         .ok_or_else(|| format!("the override '{text}' is not of the form section.key=value"))?;
@@ -206,25 +243,7 @@ fn override_one(table: &mut toml::Table, text: &str, schema: &Value) -> Result<(
     for part in path.trim().split('.') {
         steps.extend(Step::parse(part).ok_or_else(|| format!("'{path}' is no path to a key"))?);
     }
-    // A table of the shape of the path, to hold its keys against the schema.
-    let mut shape = toml::Value::Integer(0);
-    for step in steps.iter().rev() {
-        shape = match step {
-            Step::Key(key) => toml::Value::Table([(key.clone(), shape)].into_iter().collect()),
-            Step::Index(_) => return set(table, &steps, value, path),
-        };
-    }
-    let shape = toml::to_string(&shape).map_err(|error| error.to_string())?;
-    let shape = DeTable::parse(&shape).map_err(|error| error.to_string())?;
-    let mut walk = Walk {
-        root: schema,
-        problem: None,
-    };
-    walk.table(schema, shape.get_ref(), "");
-    match walk.problem {
-        Some((_, problem)) => Err(problem),
-        None => set(table, &steps, value, path),
-    }
+    set(table, &steps, value, path)
 }
 
 enum Step {
@@ -322,6 +341,121 @@ mod tests {
     }
 
     #[test]
+    fn every_section_knows_its_keys() {
+        for (text, expected) in [
+            (
+                "[data]\ntrian = []",
+                "2:1: unknown key 'trian' in data, did you mean 'train'?",
+            ),
+            (
+                "[data.read]\nlabel_name = []",
+                "2:1: unknown key 'label_name' in data.read, did you mean 'label_names'?",
+            ),
+            (
+                "[text]\nsentences = { mod = 'none' }",
+                "2:15: unknown key 'mod' in text.sentences, did you mean 'mode'?",
+            ),
+            (
+                "[text]\ntokenizer = { custm = ['a'] }",
+                "2:15: unknown key 'custm' in text.tokenizer, did you mean 'custom'?",
+            ),
+            (
+                "[text]\nnormalize = ['case', { grek = 'name' }]",
+                "2:24: unknown key 'grek' in text.normalize[1], did you mean 'greek'?",
+            ),
+            (
+                "[text]\nnormalize = [{ replace = { pair = {} } }]",
+                "2:28: unknown key 'pair' in text.normalize[0].replace, did you mean 'pairs'?",
+            ),
+            (
+                "[labels]\ntype = ['X']",
+                "2:1: unknown key 'type' in labels, did you mean 'types'?",
+            ),
+            (
+                "[model]\nordr = 1",
+                "2:1: unknown key 'ordr' in model, did you mean 'order'?",
+            ),
+            (
+                "[training]\nmax_iteration = 1",
+                "2:1: unknown key 'max_iteration' in training, did you mean 'max_iterations'?",
+            ),
+            (
+                "[[postprocess]]\nkind = 'trim'\n[[postprocess]]\nkind = 'confidence'\ntreshold = 0.5",
+                "5:1: unknown key 'treshold' in postprocess[1], did you mean 'threshold'?",
+            ),
+            (
+                "[[postprocess]]\nkind = 'stop-list'\nname = ['a']",
+                "3:1: unknown key 'name' in postprocess[0], did you mean 'names'?",
+            ),
+            (
+                "[[postprocess]]\nkind = 'stop-list'\ncompare = { ignore_cases = true }",
+                "3:13: unknown key 'ignore_cases' in postprocess[0].compare, did you mean 'ignore_case'?",
+            ),
+            (
+                "[[postprocess]]\nkind = 'repeat'\nwithin = { token = 3 }",
+                "3:12: unknown key 'token' in postprocess[0].within, did you mean 'tokens'?",
+            ),
+            (
+                "[[postprocess]]\nkind = 'bracket'",
+                "2:8: unknown kind 'bracket' in postprocess[0], did you mean 'brackets'?",
+            ),
+            (
+                "[[identify]]\nkind = 'rs-numbers'\nkeyword = []",
+                "3:1: unknown key 'keyword' in identify[0], did you mean 'keywords'?",
+            ),
+            (
+                "[[identify]]\nkind = 'dictionary'\nform = { stemm = true }",
+                "3:10: unknown key 'stemm' in identify[0].form, did you mean 'stem'?",
+            ),
+            (
+                "[[identify]]\nkind = 'rs-number'",
+                "2:8: unknown kind 'rs-number' in identify[0], did you mean 'rs-numbers'?",
+            ),
+        ] {
+            assert_eq!(problem(text), expected, "{text}");
+        }
+    }
+
+    /// What the schema refuses, serde would accept, were a name spelt otherwise there.
+    #[test]
+    fn every_key_that_can_be_written_is_known() {
+        let text = "
+            [text]
+            sentences = { mode = 'rules', languages = ['german'], abbreviations = ['o. B.'] }
+            tokenizer = { custom = ['[0-9]+'] }
+            normalize = ['entities', 'dashes', 'quotes', 'case', { greek = 'letter' }, { unicode = 'nfc' },
+                { spelling = 'american' }, { replace = { pairs = { a = 'b' }, words = false, ignore-case = true } }]
+            [[postprocess]]
+            kind = 'stop-list'
+            names = ['a']
+            compare = { ignore_case = true, dashes = 'alike', spaces = 'ignore' }
+            [[postprocess]]
+            kind = 'filter'
+            matching = 'a'
+            not_matching = 'b'
+            max_length = 3
+            [[postprocess]]
+            kind = 'repeat'
+            within = { characters = 4 }
+            [[postprocess]]
+            kind = 'split'
+            at = '/'
+            [[postprocess]]
+            kind = 'confidence'
+            types = { GENE = 0.5 }
+            [[identify]]
+            kind = 'dictionary'
+            names = { iron = ['Fe'] }
+            form = { normalize = ['entities'], ph_is_f = false }
+            [[identify]]
+            kind = 'rs-numbers'
+            type = 'RS'
+        ";
+        let config = Config::parse(text, &[]).unwrap();
+        assert_eq!(Config::parse(&config.to_toml(), &[]), Ok(config));
+    }
+
+    #[test]
     fn overrides_set_keys_at_any_depth() {
         let text = "[[features]]\nkind = 'prefix'\nlengths = [2]\n";
         let set = |overrides: &[&str]| {
@@ -352,7 +486,11 @@ mod tests {
             ("model.order=many", "after overrides: invalid type"),
             (
                 "features[0].lengts=[1]",
-                "after overrides: unknown field `lengts`",
+                "unknown key 'lengts' in features[0], did you mean 'lengths'?",
+            ),
+            (
+                "postprocess=[{kind='brackets', quote=true}]",
+                "unknown key 'quote' in postprocess[0], did you mean 'quotes'?",
             ),
         ] {
             let error = set(&[text]).unwrap_err();

@@ -56,11 +56,9 @@ pub struct Config {
     pub training: TrainingConfig,
     /// What happens to the annotations that the model finds.
     #[serde(skip_serializing_if = "is_empty")]
-    #[schemars(with = "Vec<serde_json::Value>")]
     pub postprocess: Postprocessor,
     /// How annotations get identifiers.
     #[serde(skip_serializing_if = "has_no_mapper")]
-    #[schemars(with = "Vec<serde_json::Value>")]
     pub identify: Identifier,
 }
 

@@ -29,15 +29,12 @@ pub struct DataConfig {
 #[serde(default, deny_unknown_fields)]
 pub struct TextConfig {
     /// Where sentences end; `mode = "none"` takes a text as it is.
-    #[schemars(with = "serde_json::Value")]
     pub sentences: SentenceOptions,
     /// Where tokens end.
-    #[schemars(with = "serde_json::Value")]
     pub tokenizer: TokenizerProfile,
     /// Cuts texts anew whose source gives tokens already.
     pub retokenize: bool,
     /// One spelling for many, for the eyes of the features; the text stays as it is.
-    #[schemars(with = "serde_json::Value")]
     pub normalize: Normalizer,
 }
 
