@@ -72,6 +72,20 @@ fn a_model_tells_what_it_is_and_why_it_decides() {
     assert!(why.contains("Ada") && why.contains("W=Ada"), "{why}");
     let dump = place.run("inspect --dump names.fmk");
     assert!(dump.contains("config\tname = \"chunking\""), "{dump}");
+    place.write("names.dump", &dump);
+    place.run("inspect --load names.dump again.fmk");
+    let bytes = |name: &str| std::fs::read(place.path(name)).unwrap();
+    assert!(bytes("again.fmk") == bytes("names.fmk"));
+    assert_eq!(
+        place.run("tag again.fmk notes.txt"),
+        place.run("tag names.fmk notes.txt")
+    );
+    place.write("names.dump", &dump.replace("\ncard\t{", "\ncard\t"));
+    let error = place.refuse("inspect --load names.dump damaged.fmk");
+    assert!(
+        error.contains("names.dump: line ") && error.contains("no model card"),
+        "{error}"
+    );
     let error = place.refuse("inspect --explain notes.txt --line 1 names.fmk");
     assert!(error.contains("--line is for models of observations"), "{error}");
 }
@@ -190,4 +204,26 @@ fn conversion_tells_what_is_lost() {
         "{}",
         place.read("lost.txt")
     );
+}
+
+#[test]
+fn a_model_that_labels_tokens_prints_a_line_for_each() {
+    let place = Place::with_data();
+    place.write(
+        "train.conllu",
+        "1\tEin\t_\tDET\t_\t_\t_\t_\t_\t_\n2\tHäher\t_\tNOUN\t_\t_\t_\t_\t_\t_\n3\truft\t_\tVERB\t_\t_\t_\t_\t_\t_\n\n",
+    );
+    place.run("init pos --output pos.toml");
+    place.run("train pos.toml --model pos.fmk");
+    place.write("notes.txt", "Ein Häher ruft\n");
+    let table = place.run("tag pos.fmk notes.txt");
+    assert_eq!(
+        table,
+        "document\tstart\tend\tlabel\ttext\n\
+         notes.txt\t0\t3\tDET\tEin\n\
+         notes.txt\t4\t9\tNOUN\tHäher\n\
+         notes.txt\t10\t14\tVERB\truft\n"
+    );
+    assert_eq!(place.run("tag pos.fmk notes.txt --to spans"), table);
+    assert!(place.run("tag --help").contains("has a line for each token"));
 }

@@ -19,8 +19,8 @@ use std::sync::Arc;
 /// Read a model: labels, transitions, strongest features, decisions
 ///
 /// Shows what a model file holds. --explain says for each position of the sequences in a file which features
-/// drove the label, and what the runner-up was. --dump prints every weight as text in a stable order, and
-/// --load makes the same model of it again, equal in every bit.
+/// drove the label, and what the runner-up was. --dump prints every weight as text in a stable order, with the
+/// config and its files if there are any, and --load makes the same model of it again, equal in every bit.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
@@ -96,11 +96,7 @@ impl Arguments {
     fn run_pipeline(&self, pipeline: &Pipeline, console: &Console) -> Result<(), Failure> {
         if self.dump {
             let mut output = console.output();
-            pipeline.chain.dump(&mut output)?;
-            let config = pipeline.config().to_toml();
-            config
-                .lines()
-                .try_for_each(|line| writeln!(output, "config\t{line}"))?;
+            pipeline.dump(&mut output)?;
             return Ok(output.flush()?);
         }
         let Some(data) = &self.explain else {
@@ -284,6 +280,13 @@ fn load(dump: &Path, model: &Path, console: &Console) -> Result<(), Failure> {
         std::fs::read(dump)
     };
     let text = text.map_err(|error| Failure::user(format_args!("{name}: cannot read: {error}")))?;
+    if Pipeline::is_dump(&text) {
+        let pipeline =
+            Pipeline::from_dump(&text).map_err(|error| Failure::user(format_args!("{name}: {error}")))?;
+        pipeline.save(model)?;
+        console.note(&format!("wrote {}", model.display()));
+        return Ok(());
+    }
     // The weights end with a line of their own, and how the input is read follows.
     const END: &[u8] = b"\nend\n";
     let end = text.windows(END.len()).position(|window| window == END);

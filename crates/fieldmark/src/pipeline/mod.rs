@@ -2,6 +2,7 @@
 
 mod annotate;
 mod card;
+mod dump;
 mod gold;
 mod lists;
 mod score;

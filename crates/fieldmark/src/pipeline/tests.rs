@@ -4,7 +4,7 @@ use super::*;
 use fieldmark_text::document::{Annotation, Document};
 use std::path::Path;
 
-const CONFIG_TEXT: &str = "
+pub(super) const CONFIG_TEXT: &str = "
     window = 1
     [text]
     tokenizer = 'dash'

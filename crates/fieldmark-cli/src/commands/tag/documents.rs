@@ -22,6 +22,9 @@ use std::path::{Path, PathBuf};
 #[command(next_help_heading = "Options of models that read text")]
 pub struct DocumentOptions {
     /// Format to write: `spans` is a table of what was found; others as in `fieldmark convert` [default: spans]
+    ///
+    /// A model that gives every token a label (one with `column` in its section `labels`, such as the recipe pos)
+    /// finds no spans: its table has a line for each token.
     #[arg(long, value_name = "FORMAT")]
     to: Option<String>,
 
@@ -43,6 +46,9 @@ impl DocumentOptions {
 
 /// The first line of the table of spans.
 const SPANS_HEADER: &str = "document\tstart\tend\ttype\tconfidence\tidentifiers\ttext\n";
+
+/// The first line of the table of tokens.
+const TOKENS_HEADER: &str = "document\tstart\tend\tlabel\ttext\n";
 
 /// Documents that are marked together, one after the other on each thread.
 const GROUP: usize = 256;
@@ -148,6 +154,11 @@ impl Arguments {
         };
         let Some(format) = format else {
             let mut out = out()?;
+            if let Some(column) = &pipeline.config().labels.column {
+                out.write_all(TOKENS_HEADER.as_bytes())?;
+                let column = column.clone();
+                return Ok(Box::new(TokenTable { out, column }));
+            }
             out.write_all(SPANS_HEADER.as_bytes())?;
             return Ok(Box::new(SpanTable { out }));
         };
@@ -203,7 +214,6 @@ struct SpanTable {
 impl DocumentWriter for SpanTable {
     fn write(&mut self, document: &Document, _: &mut Notices) -> io::Result<()> {
         let offsets = Offsets::new(&document.text, Unit::Characters);
-        let plain = |text: &str| text.replace(['\t', '\n', '\r'], " ");
         for annotation in &document.annotations {
             let range = annotation.range();
             let count = |byte| offsets.count(byte).unwrap_or_default();
@@ -226,11 +236,47 @@ impl DocumentWriter for SpanTable {
                 "{id}\t{start}\t{end}\t{kind}\t{score}\t{identifiers}\t{text}"
             )?;
         }
-        // A pipeline that labels tokens has found a column.
         Ok(())
     }
 
     fn finish(&mut self) -> io::Result<()> {
         self.out.flush()
     }
+}
+
+/// Writes a line for each token, with its cell in a column. Start and end count characters.
+struct TokenTable {
+    out: Box<dyn Write>,
+    column: String,
+}
+
+impl DocumentWriter for TokenTable {
+    fn write(&mut self, document: &Document, _: &mut Notices) -> io::Result<()> {
+        let Some(given) = &document.given else {
+            return Ok(());
+        };
+        let column = given.columns.iter().position(|name| *name == self.column);
+        let offsets = Offsets::new(&document.text, Unit::Characters);
+        let id = plain(&document.id);
+        for token in given.sentences.iter().flatten() {
+            let [start, end] =
+                [token.range.start, token.range.end].map(|byte| offsets.count(byte).unwrap_or_default());
+            let label = column
+                .and_then(|column| token.columns.get(column))
+                .map_or("-", String::as_str);
+            let text = document.text.get(token.range.clone()).unwrap_or_default();
+            let (label, text) = (plain(label), plain(text));
+            writeln!(self.out, "{id}\t{start}\t{end}\t{label}\t{text}")?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// A cell that breaks no table.
+fn plain(text: &str) -> String {
+    text.replace(['\t', '\n', '\r'], " ")
 }
