@@ -34,7 +34,7 @@ use std::ops::Range;
 /// A file has one name per line, its identifiers after tabs; blank lines and lines that start with `#` say nothing
 /// (a name that starts so is written `\#`).
 ///
-/// Serialised, it is its options and its lines; the search tree is grown again, at a few million names per second.
+/// Serialised, it is its options and its lines; the search tree is grown again when it is read.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(try_from = "Stored", into = "Stored")]
 pub struct Dictionary {
