@@ -167,6 +167,19 @@ impl Input {
         }
     }
 
+    /// Reads some bytes behind those of a buffer; 0 means the end.
+    ///
+    /// Always a small piece: a decompressor gives little at a time, whatever it is offered, and offering more means
+    /// clearing it again and again.
+    pub(crate) fn append(&mut self, buffer: &mut Vec<u8>) -> Result<usize, ReadError> {
+        const PIECE: usize = 1 << 16;
+        let before = buffer.len();
+        buffer.resize(before + PIECE, 0);
+        let count = self.read(&mut buffer[before..]);
+        buffer.truncate(before + *count.as_ref().unwrap_or(&0));
+        count
+    }
+
     fn explain(&self, error: io::Error) -> ErrorKind {
         match self.compression {
             // Errors of the operating system have a code, those of a decompressor do not.

@@ -123,11 +123,7 @@ pub fn read_bytes(source: &Source) -> Result<Vec<u8>, ReadError> {
 /// All bytes of an input, after those that have been read.
 pub(super) fn read_rest(mut bytes: Vec<u8>, input: &mut Input) -> Result<Vec<u8>, ReadError> {
     loop {
-        let before = bytes.len();
-        bytes.resize(before + before.clamp(1 << 16, 1 << 24), 0);
-        let count = input.read(&mut bytes[before..])?;
-        bytes.truncate(before + count);
-        if count == 0 {
+        if input.append(&mut bytes)? == 0 {
             return Ok(bytes);
         }
         if bytes.len() as u64 > LARGEST {

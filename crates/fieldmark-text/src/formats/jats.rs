@@ -330,7 +330,8 @@ impl Article {
 impl DocumentReader for JatsReader {
     fn next(&mut self, notices: &mut Notices) -> Result<Option<Document>, ReadError> {
         loop {
-            match self.stream.next(notices)? {
+            // After an error, nothing is missing any more.
+            match self.stream.next(notices).inspect_err(|_| self.any = true)? {
                 Part::Start(tag) => self.start(&tag),
                 Part::Text(text) | Part::Resolved(text) => self.text(&text),
                 Part::End => {

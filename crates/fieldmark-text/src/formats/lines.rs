@@ -1,10 +1,10 @@
 //! Lines and whole texts of a [`Source`], with the place of the first byte that is not UTF-8.
 
+use super::encoding::{LARGEST, read_bytes};
 use crate::error::{ErrorKind, ReadError, shown};
 use crate::source::{Input, Source};
 use memchr::memchr;
 
-const CHUNK: usize = 1 << 16;
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// The lines of a source, one by one; memory for the longest line only.
@@ -17,6 +17,8 @@ pub(crate) struct Lines {
     before: u64,
     number: u64,
     ended: bool,
+    /// The most bytes that a line may have.
+    longest: u64,
 }
 
 impl Lines {
@@ -28,6 +30,7 @@ impl Lines {
             before: 0,
             number: 0,
             ended: false,
+            longest: LARGEST,
         };
         while lines.buffer.len() < BYTE_ORDER_MARK.len() && !lines.ended {
             lines.fill()?;
@@ -89,12 +92,11 @@ impl Lines {
         self.buffer.drain(..self.used);
         self.before += self.used as u64;
         self.used = 0;
-        let start = self.buffer.len();
-        // Doubling, so that moving a long line costs no more than reading it.
-        self.buffer.resize(start + CHUNK.max(start), 0);
-        let count = self.input.read(&mut self.buffer[start..]);
-        self.buffer.truncate(start + *count.as_ref().unwrap_or(&0));
-        self.ended = count? == 0;
+        if self.buffer.len() as u64 > self.longest {
+            let kind = ErrorKind::TooLarge { limit: self.longest };
+            return Err(ReadError::at(self.file(), self.number + 1, 1, kind));
+        }
+        self.ended = self.input.append(&mut self.buffer)? == 0;
         Ok(())
     }
 
@@ -139,7 +141,7 @@ pub(crate) fn place(text: &str, byte: usize) -> (u64, u64) {
 
 /// The whole text of a source as it stands, without a byte order mark.
 pub(crate) fn load(source: &Source) -> Result<String, ReadError> {
-    let mut bytes = read_all(source)?;
+    let mut bytes = read_bytes(source)?;
     if bytes.starts_with(BYTE_ORDER_MARK) {
         bytes.drain(..BYTE_ORDER_MARK.len());
     }
@@ -148,21 +150,7 @@ pub(crate) fn load(source: &Source) -> Result<String, ReadError> {
 
 /// The whole text of a source, a byte order mark included.
 pub(crate) fn load_verbatim(source: &Source) -> Result<String, ReadError> {
-    into_text(&source.name(), read_all(source)?)
-}
-
-fn read_all(source: &Source) -> Result<Vec<u8>, ReadError> {
-    let mut input = source.open()?;
-    let mut bytes = Vec::new();
-    loop {
-        let start = bytes.len();
-        bytes.resize(start + CHUNK.max(start), 0);
-        let count = input.read(&mut bytes[start..])?;
-        bytes.truncate(start + count);
-        if count == 0 {
-            return Ok(bytes);
-        }
-    }
+    into_text(&source.name(), read_bytes(source)?)
 }
 
 fn into_text(file: &str, bytes: Vec<u8>) -> Result<String, ReadError> {
@@ -244,7 +232,7 @@ mod tests {
 
     #[test]
     fn lines_are_those_of_the_standard_library() {
-        let long = "x".repeat(3 * CHUNK);
+        let long = "x".repeat(200_000);
         for text in [
             "",
             "\n",
@@ -267,6 +255,18 @@ mod tests {
             assert_eq!(all(text.as_bytes()).unwrap(), expected);
             assert_eq!(load(&memory(text.as_bytes())).unwrap(), text);
         }
+    }
+
+    #[test]
+    fn a_line_without_end_is_an_error_with_its_place() {
+        let text = format!("a\n{}\n{}", "x".repeat(200_000), "y".repeat(400_000));
+        let mut lines = Lines::new(&memory(text.as_bytes())).unwrap();
+        lines.longest = 250_000;
+        assert_eq!(lines.next().unwrap(), Some("a"));
+        assert_eq!(lines.next().unwrap().map(str::len), Some(200_000));
+        let error = lines.next().unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::TooLarge { limit: 250_000 }));
+        assert_eq!(error.line(), Some(3));
     }
 
     #[test]

@@ -55,7 +55,8 @@ use std::io;
 
 /// Hands out the documents of a source, one by one.
 pub trait DocumentReader: Send {
-    /// The next document, or `None` at the end.
+    /// The next document, or `None` at the end. Whoever goes on after an error gets what can
+    /// still be read, if anything, and then `None`.
     fn next(&mut self, notices: &mut Notices) -> Result<Option<Document>, ReadError>;
 }
 

@@ -253,7 +253,8 @@ impl Article {
 impl DocumentReader for PubmedReader {
     fn next(&mut self, notices: &mut Notices) -> Result<Option<Document>, ReadError> {
         loop {
-            match self.stream.next(notices)? {
+            // After an error, nothing is missing any more.
+            match self.stream.next(notices).inspect_err(|_| self.any = true)? {
                 Part::Start(tag) => {
                     if tag.name == "DeleteCitation" {
                         let message = "the list of deleted articles (`DeleteCitation`) is not read";

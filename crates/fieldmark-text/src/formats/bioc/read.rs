@@ -17,6 +17,7 @@ const LONGEST_GAP: usize = 1 << 16;
 pub struct BiocReader {
     trees: Trees,
     count: usize,
+    failed: bool,
 }
 
 impl BiocReader {
@@ -25,12 +26,22 @@ impl BiocReader {
         Ok(Self {
             trees: Trees::new(source.name(), load(source)?),
             count: 0,
+            failed: false,
         })
     }
 }
 
 impl DocumentReader for BiocReader {
     fn next(&mut self, notices: &mut Notices) -> Result<Option<Document>, ReadError> {
+        if self.failed {
+            return Ok(None);
+        }
+        self.read(notices).inspect_err(|_| self.failed = true)
+    }
+}
+
+impl BiocReader {
+    fn read(&mut self, notices: &mut Notices) -> Result<Option<Document>, ReadError> {
         let Some(node) = self.trees.next()? else {
             return Ok(None);
         };
