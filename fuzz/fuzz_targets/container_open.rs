@@ -5,11 +5,9 @@
 
 #![no_main]
 
-mod seal;
-
 use fieldmark_core::container::{Container, ContainerWriter, Kind};
+use fieldmark_fuzz::seal::seal;
 use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
-use seal::seal;
 use std::sync::Arc;
 
 fuzz_target!(|data: &[u8]| {

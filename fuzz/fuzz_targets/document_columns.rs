@@ -3,9 +3,7 @@
 
 #![no_main]
 
-mod documents;
-
-use documents::{read, source, write};
+use fieldmark_fuzz::documents::{read, source, write};
 use fieldmark_text::formats::{Column, ColumnOptions, ColumnReader, ColumnWriter, ColumnWriterOptions};
 use libfuzzer_sys::fuzz_target;
 

@@ -2,9 +2,7 @@
 
 #![no_main]
 
-mod documents;
-
-use documents::{read, source, write};
+use fieldmark_fuzz::documents::{read, source, write};
 use fieldmark_text::formats::{ConlluReader, ConlluWriter, ConlluWriterOptions};
 use libfuzzer_sys::fuzz_target;
 

@@ -2,11 +2,9 @@
 
 #![no_main]
 
-mod sample;
-
 use fieldmark_chain::ChainModel;
+use fieldmark_fuzz::sample::{exercise, sample};
 use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
-use sample::{exercise, sample};
 use std::sync::LazyLock;
 
 fuzz_target!(|data: &[u8]| {

@@ -2,14 +2,11 @@
 
 #![no_main]
 
-mod sample;
-mod seal;
-
 use fieldmark_chain::ChainModel;
 use fieldmark_core::container::{Container, ContainerError, ContainerWriter};
+use fieldmark_fuzz::sample::{exercise, sample};
+use fieldmark_fuzz::seal::seal;
 use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
-use sample::{exercise, sample};
-use seal::seal;
 use std::sync::{Arc, LazyLock};
 
 fuzz_target!(|data: &[u8]| {

@@ -1,9 +1,8 @@
 //! Any bytes, read as HTML, give an error or a document; marks laid over the file leave its text as it was.
+
 #![no_main]
 
-mod document;
-
-use document::{read, source, write};
+use fieldmark_fuzz::documents::{Output, read_until_error, source, write};
 use fieldmark_text::document::Annotation;
 use fieldmark_text::formats::encoding::Encoding;
 use fieldmark_text::formats::html::{HtmlReader, HtmlWriter};
@@ -12,8 +11,10 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|data: &[u8]| {
     let [at, len, bytes @ ..] = data else { return };
     let source_of = source(bytes);
-    let mut documents = read(HtmlReader::new(&source_of, Encoding::DETECT));
-    let Some(document) = documents.first_mut() else { return };
+    let (mut documents, _) = read_until_error(HtmlReader::new(&source_of, Encoding::DETECT));
+    let Some(document) = documents.first_mut() else {
+        return;
+    };
     let borders: Vec<usize> = document.text.char_indices().map(|(at, _)| at).collect();
     if let (Some(&start), false) = (borders.get(usize::from(*at)), borders.is_empty()) {
         let end = borders.get(usize::from(*at) + 1 + usize::from(*len)).copied();
@@ -21,9 +22,14 @@ fuzz_target!(|data: &[u8]| {
         document.annotations.push(Annotation::new(range, "X"));
     }
     let text = document.text.clone();
-    let marked = write(&documents, |out| HtmlWriter::over(out, &source_of, Encoding::DETECT).unwrap());
+    let marked = Output::default();
+    write(
+        &mut HtmlWriter::over(marked.clone(), &source_of, Encoding::DETECT).unwrap(),
+        &documents,
+    );
     // What a file of another encoding looks like may change when marks are in it.
     if std::str::from_utf8(bytes).is_ok() {
-        assert_eq!(read(HtmlReader::new(&source(&marked), Encoding::UTF_8))[0].text, text);
+        let (again, _) = read_until_error(HtmlReader::new(&marked.source(), Encoding::UTF_8));
+        assert_eq!(again[0].text, text);
     }
 });

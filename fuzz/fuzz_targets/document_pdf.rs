@@ -1,9 +1,8 @@
 //! Any bytes, read as PDF, give an error or a document; any bytes that a page may hold do so as well.
+
 #![no_main]
 
-mod document;
-
-use document::{read, source};
+use fieldmark_fuzz::documents::{read, source};
 use fieldmark_text::formats::pdf::PdfReader;
 use libfuzzer_sys::fuzz_target;
 
