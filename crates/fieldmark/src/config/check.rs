@@ -155,6 +155,9 @@ impl<'s> Walk<'s> {
                 let Some(items) = self.items(schema) else { return };
                 for (index, item) in array.iter().enumerate() {
                     self.value(items, item.get_ref(), &format!("{path}[{index}]"));
+                    if self.problem.is_some() {
+                        return;
+                    }
                 }
             }
             _ => {}
@@ -337,6 +340,22 @@ mod tests {
         ] {
             let found = problem(text);
             assert!(found.starts_with(expected), "{text}\n{found}\n{expected}");
+        }
+    }
+
+    #[test]
+    fn of_several_mistakes_the_first_is_told() {
+        for (text, expected) in [
+            (
+                "features = [{ kind = 'wrd' }, { kind = 'sufix' }]",
+                "1:22: unknown kind 'wrd' in features[0], did you mean 'word'?",
+            ),
+            (
+                "[[features]]\nkind = 'word'\nlowr = true\n[[features]]\nkind = 'word'\nlowwer = true",
+                "3:1: unknown key 'lowr' in features[0], did you mean 'lower'?",
+            ),
+        ] {
+            assert_eq!(problem(text), expected, "{text}");
         }
     }
 
