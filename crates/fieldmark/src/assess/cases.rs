@@ -188,6 +188,7 @@ fn inside(text: &str, annotations: &[Annotation], part: &Range<usize>) -> Vec<Ca
             end: span.end.min(part.end) - part.start,
             ..span
         })
+        .filter(|span| span.start < span.end)
         .collect()
 }
 
@@ -200,10 +201,11 @@ fn sentence(pair: &Pair, focus: &Range<usize>) -> Range<usize> {
             .collect(),
         None => SentenceSplitter::default().split(&pair.text),
     };
+    let end = focus.end.max(focus.start + 1);
     let touched = || {
         sentences
             .iter()
-            .filter(|range| range.start < focus.end && focus.start < range.end)
+            .filter(|range| range.start < end && focus.start < range.end)
     };
     let start = touched().map(|range| range.start).min().unwrap_or(focus.start);
     let end = touched().map(|range| range.end).max().unwrap_or(focus.end);
@@ -237,4 +239,93 @@ fn shortened(text: &str, sentence: &Range<usize>, focus: &Range<usize>) -> Range
                 .unwrap_or(end - focus.end);
     }
     start..end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{TEXT, assess, pair};
+    use super::super::{AssessOptions, Assessment, Measure};
+    use super::*;
+
+    /// Gold spans of which none was found, with these sentences.
+    fn missed(gold: &[(usize, usize, &str)], sentences: &[&[Range<usize>]]) -> Vec<Case> {
+        let mut pair = pair(TEXT, gold, &[]);
+        pair.sentences = Some(sentences.iter().map(|tokens| tokens.to_vec()).collect());
+        assess(&[pair], &[Measure::Exact]).cases.missed
+    }
+
+    fn ranges(spans: &[CaseSpan]) -> Vec<Range<usize>> {
+        spans.iter().map(|span| span.start..span.end).collect()
+    }
+
+    #[test]
+    fn there_are_as_many_cases_as_wanted_and_the_frequent_ones_come_first() {
+        let text = "Bob Eve Bob Ada Bob";
+        let gold: Vec<_> = (0..5).map(|at| (4 * at, 4 * at + 3, "PER")).collect();
+        let cases = |most| {
+            let options = AssessOptions {
+                cases: most,
+                ..AssessOptions::default()
+            };
+            let assessment = Assessment::new(&[pair(text, &gold, &[])], &options).unwrap();
+            let name = |case: &Case| (case.gold.as_ref().unwrap().text.clone(), case.times);
+            assessment.cases.missed.iter().map(name).collect::<Vec<_>>()
+        };
+        let named = |name: &str, times| (name.to_owned(), times);
+        assert_eq!(cases(2), [named("Bob", 3), named("Ada", 1)]);
+        assert_eq!(cases(9).len(), 3);
+        assert_eq!(cases(0), []);
+    }
+
+    #[test]
+    fn sentences_that_come_with_a_document_are_kept() {
+        let cases = missed(&[(8, 15, "PER")], &[&[0..3, 4..7], &[8..11, 12..15], &[16..18]]);
+        assert_eq!(cases[0].context, "Bob Lee");
+    }
+
+    #[test]
+    fn an_error_that_leaves_its_sentence_is_shown_in_full() {
+        assert_eq!(
+            missed(&[(8, 15, "PER")], &[&[0..3, 4..7, 8..11]])[0].context,
+            "Ada met Bob Lee"
+        );
+        assert_eq!(
+            missed(&[(8, 15, "PER")], &[&[12..15, 16..18]])[0].context,
+            "Bob Lee in"
+        );
+        assert_eq!(missed(&[(8, 15, "PER")], &[&[0..3]])[0].context, "Bob Lee");
+    }
+
+    #[test]
+    fn other_spans_of_the_sentence_are_cut_to_it() {
+        let mut pair = pair(
+            TEXT,
+            &[(0, 3, "PER"), (4, 11, "LOC"), (12, 15, "PER")],
+            &[(4, 11, "LOC", 0.5)],
+        );
+        pair.sentences = Some(vec![vec![0..3, 4..7], vec![7..11, 12..15]]);
+        let cases = assess(&[pair], &[Measure::Exact]).cases.missed;
+        let (ada, lee) = (&cases[0], &cases[1]);
+        assert_eq!(
+            (ada.context.as_str(), lee.context.as_str()),
+            ("Ada met", " Bob Lee")
+        );
+        assert_eq!(ranges(&ada.context_gold), [0..3, 4..7]);
+        assert_eq!(ranges(&ada.context_found), [4..7]);
+        assert_eq!(ranges(&lee.context_gold), [0..4, 5..8]);
+        let touching = missed(&[(0, 3, "PER"), (3, 7, "LOC")], &[&[0..3], &[3..7]]);
+        let person = touching.iter().find(|case| case.context == "Ada").unwrap();
+        assert_eq!(ranges(&person.context_gold), [0..3]);
+    }
+
+    #[test]
+    fn overlaps_of_another_type_are_wrong_types_and_scores_above_one_no_confidence() {
+        let cases = assess(
+            &[pair(TEXT, &[(8, 15, "PER")], &[(8, 11, "LOC", 17.0)])],
+            &[Measure::Exact],
+        )
+        .cases;
+        assert_eq!(cases.wrong_type[0].verdict, Verdict::WrongBoth);
+        assert_eq!(cases.wrong_type[0].found.as_ref().unwrap().confidence, None);
+    }
 }

@@ -109,3 +109,68 @@ fn exact(pair: &Pair) -> Counts {
     scores.add(&pair.gold_spans(), &pair.found_spans());
     scores.total()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{document, pair};
+    use super::*;
+    use fieldmark_text::document::Annotation;
+    use fieldmark_text::formats::{ALTGENE, GENE};
+
+    /// Documents with two names each, of which the first system finds one and the second none, but for the last.
+    fn systems() -> (Vec<Pair>, Vec<Pair>) {
+        let gold = [(0, 3, "PER"), (8, 11, "PER")];
+        let found = [(0, 3, "PER", 0.9), (8, 11, "PER", 0.9)];
+        let with = |count: usize| pair("Ada met Bob", &gold, &found[..count]);
+        let first = (0..20).map(|_| with(1)).collect();
+        let second = (0..20).map(|at| with(if at == 19 { 2 } else { 0 })).collect();
+        (first, second)
+    }
+
+    #[test]
+    fn differences_are_those_of_their_measures() {
+        let (first, second) = systems();
+        let comparison = compare(&first, &second, Measure::Exact, 2.0, 1).unwrap();
+        let [precision, recall, f] = &comparison.randomisation;
+        // Both are always right; 20 of 40 against 2 of 40.
+        assert_eq!((precision.difference, recall.difference), (0.0, 0.45));
+        let f2 = |recall: f64| 5.0 * recall / (4.0 + recall);
+        assert!((f.difference - (f2(0.5) - f2(0.05))).abs() < 1e-12);
+        let documents = comparison.documents.as_ref().unwrap();
+        assert!((documents.difference - (f2(0.5) - 1.0 / 20.0)).abs() < 1e-12);
+        assert_eq!(comparison.better, (19, 1));
+    }
+
+    #[test]
+    fn a_worse_system_is_as_significant_as_a_better_one() {
+        let (first, second) = systems();
+        let p = |one: &[Pair], other: &[Pair]| {
+            let comparison = compare(one, other, Measure::Exact, 1.0, 1).unwrap();
+            (comparison.randomisation[1].p, comparison.documents.unwrap().p)
+        };
+        let (better, worse) = (p(&first, &second), p(&second, &first));
+        assert!(better.0 < 0.001 && worse.0 < 0.001, "{better:?} {worse:?}");
+        assert!(better.1 < 0.001 && worse.1 < 0.001, "{better:?} {worse:?}");
+    }
+
+    #[test]
+    fn finding_nothing_of_nothing_is_right() {
+        let silent = [pair("Ada", &[], &[]), pair("Bob", &[], &[])];
+        let loud = [pair("Ada", &[], &[]), pair("Bob", &[], &[(0, 3, "PER", 0.9)])];
+        let comparison = compare(&silent, &loud, Measure::Exact, 1.0, 1).unwrap();
+        assert_eq!(comparison.better, (1, 0));
+    }
+
+    #[test]
+    fn gene_mentions_count_their_alternatives() {
+        let mut gold = document("P1", "Serum gamma GT rose", &[(0, 14, GENE, None)]);
+        gold.annotations.push(Annotation::new(6..14, ALTGENE));
+        let found = [Pair::new(gold.clone(), vec![Annotation::new(6..14, GENE)])];
+        let none = [Pair::new(gold, Vec::new())];
+        let by = |measure| compare(&found, &none, measure, 1.0, 1).unwrap();
+        let genes = by(Measure::GeneMention);
+        assert_eq!((genes.measure, genes.first.f), ("gene mentions", 1.0));
+        let exact = by(Measure::Exact);
+        assert_eq!((exact.measure, exact.first.f), ("exact", 0.0));
+    }
+}

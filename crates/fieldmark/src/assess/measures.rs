@@ -313,3 +313,88 @@ fn ordinal(pairs: &[Pair], order: &[String]) -> Result<OrdinalErrors, AssessErro
         symmetric_macro_mae: symmetric_macro_mae(&gold, &found)?,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{assess, document, example, pair};
+    use super::super::{AssessOptions, Assessment};
+    use super::*;
+    use fieldmark_text::formats::GENE;
+
+    fn distinct(pairs: &[Pair]) -> Counts {
+        let assessment = assess(pairs, &[Measure::Distinct]);
+        assessment.others.distinct.unwrap().total.counts
+    }
+
+    #[test]
+    fn texts_are_the_same_up_to_case_and_space() {
+        let names = pair(
+            "Iron  II or iron ii or ironii",
+            &[(0, 8, "X"), (12, 19, "X"), (23, 29, "X")],
+            &[(12, 19, "X", 0.5)],
+        );
+        let counts = distinct(&[names.clone()]);
+        assert_eq!((counts.gold, counts.found, counts.correct), (2, 1, 1));
+        assert_eq!(distinct(&[names.clone(), names]).gold, 4, "once in each document");
+    }
+
+    #[test]
+    fn a_span_without_identifiers_counts_by_its_text() {
+        let mut gold = document("d", "ERK1 and p38", &[(0, 4, "X", None), (9, 12, "X", None)]);
+        gold.annotations[0].identifiers = vec!["5595".to_owned()];
+        let found = gold.annotations.clone();
+        assert_eq!(distinct(&[Pair::new(gold, found)]).correct, 2);
+    }
+
+    #[test]
+    fn genes_of_all_documents_count_in_characters_without_space() {
+        let text = "a b  c d";
+        let gold = |id: &str| document(id, text, &[(0, 1, GENE, None), (5, 6, GENE, None)]);
+        // The space before a gene is none of it.
+        let found = || vec![Annotation::new(0..1, GENE), Annotation::new(4..6, GENE)];
+        let pairs = ["1", "2"].map(|id| Pair::new(gold(id), found()));
+        let table = assess(&pairs, &[Measure::GeneMention])
+            .others
+            .gene_mention
+            .unwrap();
+        assert_eq!((table.strict.counts.correct, table.guesses), (4, 4));
+    }
+
+    #[test]
+    fn orders_are_for_spans_with_the_right_borders() {
+        let graded = pair(
+            "fine day",
+            &[(0, 4, "1"), (5, 8, "1")],
+            &[(0, 4, "2"), (5, 7, "9")].map(|(start, end, kind)| (start, end, kind, 0.5)),
+        );
+        let options = |order: &[&str]| AssessOptions {
+            measures: vec![Measure::Ordinal],
+            order: order.iter().map(|&kind| kind.to_owned()).collect(),
+            ..AssessOptions::default()
+        };
+        let assessment = Assessment::new(&[graded.clone()], &options(&[])).unwrap();
+        let errors = assessment.others.ordinal.unwrap();
+        assert_eq!((errors.spans, errors.macro_mae), (1, 1.0));
+        // Where an order is given, a number that is not in it has no place.
+        assert_eq!(
+            Assessment::new(&[graded], &options(&["1", "2"])).unwrap_err(),
+            AssessError::Order("9".to_owned())
+        );
+    }
+
+    #[test]
+    fn measures_of_tokens_know_how_many_there_are() {
+        let example = example();
+        let others = assess(&[example.clone()], &[Measure::Tokens, Measure::Agreement]).others;
+        assert_eq!(others.tokens.unwrap().tokens, 11);
+        let tokens = Tokens::of(&example, &AssessOptions::default().tokenizer);
+        let mut agreement = Agreement::default();
+        agreement
+            .add(&tokens.spans(&example.gold), &tokens.spans(&example.found), 11)
+            .unwrap();
+        assert_eq!(
+            others.agreement.unwrap().entity_kappa,
+            agreement.report().entity_kappa
+        );
+    }
+}

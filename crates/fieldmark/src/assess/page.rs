@@ -431,3 +431,68 @@ fn by_type(table: &SpanTable) -> Table {
         Cell::text(""),
     ])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{TEXT, assess, example, pair};
+    use super::super::{AssessOptions, Measure, Pair};
+    use super::*;
+    use fieldmark_eval::{Judged, PrecisionRecall};
+
+    #[test]
+    fn a_long_curve_is_thinned_and_keeps_its_ends() {
+        let found: Vec<Judged> = (0..1001)
+            .map(|at| Judged::new(f64::from(at) / 1000.0, at % 2 == 0))
+            .collect();
+        let points = PrecisionRecall::new(&found, 600).unwrap().points;
+        let thin: Vec<&OperatingPoint> = thinned(&points).collect();
+        assert!(thin.len() <= DRAWN + 1, "{}", thin.len());
+        assert_eq!(thin.first().copied(), points.first());
+        assert_eq!(thin.last().copied(), points.last());
+        assert_eq!(thinned(&points[..7]).count(), 7);
+    }
+
+    #[test]
+    fn one_span_is_in_focus_and_marks_are_moved_by_what_is_put_before_them() {
+        let text = format!("{}Ada met Ada and Bob", "gänse ".repeat(100));
+        let at = text.find("Ada").unwrap();
+        let names = [
+            (at, at + 3, "PER"),
+            (at + 8, at + 11, "PER"),
+            (at + 16, at + 19, "PER"),
+        ];
+        let missed = assess(&[pair(&text, &names, &[])], &[Measure::Exact])
+            .cases
+            .missed;
+        let ada = missed.iter().find(|case| case.times == 2).unwrap();
+        let excerpt = excerpt(ada);
+        assert_eq!(excerpt.heading, "2 times");
+        assert!(excerpt.text.starts_with("… gänse "), "{}", excerpt.text);
+        let marks: Vec<(&str, bool)> = excerpt
+            .gold
+            .iter()
+            .map(|mark| (&excerpt.text[mark.range.clone()], mark.focus))
+            .collect();
+        assert_eq!(marks, [("Ada", true), ("Ada", false), ("Bob", false)]);
+    }
+
+    #[test]
+    fn headings_and_paragraphs_say_what_there_is() {
+        let page = |pair: Pair, precision| {
+            let options = AssessOptions {
+                precision,
+                ..AssessOptions::default()
+            };
+            let assessment = Assessment::new(&[pair], &options).unwrap();
+            write_page("", "", &assessment.sections()).unwrap()
+        };
+        let sure = page(example(), None);
+        assert!(sure.contains("Spurious: the surest first") && !sure.contains("No threshold reaches"));
+        assert!(!sure.contains("0 to 10%"), "an empty bin");
+        let mut unsure = example();
+        unsure.found.iter_mut().for_each(|found| found.score = None);
+        assert!(page(unsure, None).contains("Spurious: the most frequent first"));
+        let wrong = pair(TEXT, &[(0, 3, "PER")], &[(8, 11, "PER", 0.5)]);
+        assert!(page(wrong, Some(0.5)).contains("No threshold reaches a precision of 50.00%"));
+    }
+}

@@ -219,19 +219,26 @@ fn translated(text: &str, partner: Document) -> Result<(Vec<Annotation>, bool), 
         Offsets::new(text, Unit::NonSpace),
         Offsets::new(&partner.text, Unit::NonSpace),
     );
+    // The end of the character before a place, so that no white space is between them.
+    let end_before = |place: usize| {
+        let last = own.byte(place.checked_sub(1)?)?;
+        Some(last + text[last..].chars().next()?.len_utf8())
+    };
     let place = |range: &Range<usize>| {
         let (first, end) = (other.count(range.start)?, other.count(range.end)?);
-        let last = own.byte(end.checked_sub(1)?)?;
-        let end = last + text[last..].chars().next()?.len_utf8();
-        let start = own.byte(first)?;
-        (start < end).then_some(start..end)
+        // Nothing but white space, which the other text may not have: an empty span is as wrong.
+        let start = if first == end {
+            end_before(first).unwrap_or(0)
+        } else {
+            own.byte(first)?
+        };
+        Some(start..end_before(end).unwrap_or(0))
     };
     let annotations = partner.annotations.into_iter().map(|mut annotation| {
-        // A span of nothing but white space stays where it is: it is wrong in either text.
         annotation.fragments = annotation
             .fragments
             .iter()
-            .map(|range| place(range).unwrap_or(range.clone()))
+            .map(|range| place(range).unwrap_or(text.len()..text.len()))
             .collect();
         annotation
     });
@@ -251,5 +258,75 @@ fn other_text(gold: &Document, predicted: &str) -> PairError {
         gold: rest(&gold.text),
         predicted: rest(predicted),
         others: 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{assess, document};
+    use super::super::{Measure, write_page};
+    use super::*;
+
+    #[test]
+    fn documents_without_a_partner_are_named_in_their_order() {
+        let gold = vec![document("a", "x", &[])];
+        let predicted = ["q", "a", "p", "z", "a"].map(|id| document(id, "x", &[]));
+        let pairing = pair_documents(gold, predicted.to_vec()).unwrap();
+        assert_eq!(pairing.extra, ["q", "p", "z", "a"]);
+    }
+
+    #[test]
+    fn fewer_documents_with_other_ids_are_others() {
+        let gold = ["a", "b"].map(|id| document(id, "x", &[]));
+        let error = pair_documents(gold.to_vec(), vec![document("c", "x", &[])]).unwrap_err();
+        assert!(
+            error.to_string().contains("Documents are matched by their ids"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_span_of_white_space_is_right_in_no_text() {
+        let gold = document("a", "one twö", &[(4, 8, "X", None)]);
+        let spaces = [(4, 8, "X", None), (5, 6, "X", None), (12, 14, "X", None)];
+        let predicted = document("a", "one     twö  ", &spaces);
+        let pairing = pair_documents(vec![gold], vec![predicted]).unwrap();
+        let found: Vec<_> = pairing.pairs[0].found.iter().map(Annotation::range).collect();
+        assert_eq!(found, [3..3, 3..3, 8..8]);
+        let assessment = assess(
+            &pairing.pairs,
+            &[Measure::Exact, Measure::Tokens, Measure::GeneMention],
+        );
+        assert_eq!((assessment.errors.missed, assessment.errors.spurious), (1, 3));
+        assert!(write_page("", "", &assessment.sections()).is_ok());
+    }
+
+    #[test]
+    fn white_space_of_other_texts_splits_no_character() {
+        let text = format!("{} Ada", "ö".repeat(300));
+        let gold = document("a", &text, &[]);
+        let predicted = document(
+            "a",
+            &format!("   {text}"),
+            &[(0, 3, "X", None), (1, 2, "Y", None)],
+        );
+        let pairing = pair_documents(vec![gold], vec![predicted]).unwrap();
+        let assessment = assess(&pairing.pairs, &[Measure::Exact]);
+        assert!(write_page("", "", &assessment.sections()).is_ok());
+    }
+
+    #[test]
+    fn every_document_with_another_text_is_counted() {
+        let gold = ["a", "b", "c", "d"].map(|id| document(id, "iron", &[]));
+        let predicted = ["a", "b", "c", "d"].map(|id| document(id, "zinc", &[]));
+        let error = pair_documents(gold.to_vec(), predicted.to_vec()).unwrap_err();
+        let expected = PairError::OtherText {
+            id: "a".to_owned(),
+            character: 1,
+            gold: "iron".to_owned(),
+            predicted: "zinc".to_owned(),
+            others: 3,
+        };
+        assert_eq!(error, expected);
     }
 }

@@ -3,7 +3,7 @@ use fieldmark_text::document::{Annotation, Document};
 use fieldmark_text::formats::{ALTGENE, GENE};
 
 /// A document with spans given as start, end, type and score.
-fn document(id: &str, text: &str, spans: &[(usize, usize, &str, Option<f64>)]) -> Document {
+pub(super) fn document(id: &str, text: &str, spans: &[(usize, usize, &str, Option<f64>)]) -> Document {
     let mut document = Document::new(id, text);
     document.annotations = spans
         .iter()
@@ -15,7 +15,7 @@ fn document(id: &str, text: &str, spans: &[(usize, usize, &str, Option<f64>)]) -
     document
 }
 
-fn pair(text: &str, gold: &[(usize, usize, &str)], found: &[(usize, usize, &str, f64)]) -> Pair {
+pub(super) fn pair(text: &str, gold: &[(usize, usize, &str)], found: &[(usize, usize, &str, f64)]) -> Pair {
     let gold: Vec<_> = gold
         .iter()
         .map(|&(start, end, kind)| (start, end, kind, None))
@@ -30,7 +30,7 @@ fn pair(text: &str, gold: &[(usize, usize, &str)], found: &[(usize, usize, &str,
     )
 }
 
-fn assess(pairs: &[Pair], measures: &[Measure]) -> Assessment {
+pub(super) fn assess(pairs: &[Pair], measures: &[Measure]) -> Assessment {
     let options = AssessOptions {
         measures: measures.to_vec(),
         ..AssessOptions::default()
@@ -121,9 +121,9 @@ fn different_texts_are_an_error_that_shows_where() {
     assert!(error.contains("1 other"), "{error}");
 }
 
-const TEXT: &str = "Ada met Bob Lee in Rome. Eve left Paris.";
+pub(super) const TEXT: &str = "Ada met Bob Lee in Rome. Eve left Paris.";
 
-fn example() -> Pair {
+pub(super) fn example() -> Pair {
     pair(
         TEXT,
         &[

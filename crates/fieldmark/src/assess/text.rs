@@ -269,3 +269,61 @@ impl fmt::Display for Comparison {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{assess, pair};
+    use super::super::{Measure, compare};
+
+    /// The lines of a text with single blanks.
+    fn lines(text: impl ToString) -> Vec<String> {
+        let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+        text.to_string().lines().map(words).collect()
+    }
+
+    #[test]
+    fn an_assessment_tells_all_its_numbers() {
+        let mut pair = pair(
+            "Ada met Bob",
+            &[(0, 3, "PER")],
+            &[(0, 3, "PER", 0.9), (8, 11, "LOC", 0.5)],
+        );
+        pair.found[1].score = None;
+        let measures = [Measure::Exact, Measure::Distinct, Measure::GeneMention];
+        let text = lines(assess(&[pair], &measures));
+        for expected in [
+            "1 document, 1 gold span, 2 predicted",
+            "all types precision recall F1 gold found correct",
+            "exact 50.00% 100.00% 66.67% 1 2 1",
+            "exact by type precision recall F1 gold found correct",
+            "LOC 0.00% 0.00% 0.00% 0 1 0",
+            "PER 100.00% 100.00% 100.00% 1 1 1",
+            "errors: 0 wrong type, 0 wrong borders, 0 wrong type and borders, 0 missed, 1 spurious",
+            "distinct by text precision recall F1 gold found correct",
+            "all 50.00% 100.00% 66.67% 1 2 1",
+            "with alternatives: TP 1, FP 1, FN 0; 2 guesses",
+        ] {
+            assert!(text.iter().any(|line| line == expected), "{expected}\n{text:#?}");
+        }
+        let left_out = "(1 span without confidence left out)";
+        assert!(text.iter().any(|line| line.ends_with(left_out)), "{text:#?}");
+    }
+
+    #[test]
+    fn a_comparison_tells_the_first_minus_the_second() {
+        let good: Vec<_> = (0..20)
+            .map(|_| pair("Ada sat", &[(0, 3, "PER")], &[(0, 3, "PER", 0.9)]))
+            .collect();
+        let mut bad = good.clone();
+        bad.iter_mut().skip(4).for_each(|pair| pair.found.clear());
+        let text = lines(compare(&bad, &good, Measure::Exact, 2.0, 1).unwrap());
+        for expected in ["recall: -80.00 points, p = ", "F2: -76.19 points, p = "] {
+            assert!(
+                text.iter().any(|line| line.starts_with(expected)),
+                "{expected}\n{text:#?}"
+            );
+        }
+        let better = "paired t-test over documents (the first is better on 0, the second on 16):";
+        assert!(text.iter().any(|line| line == better), "{text:#?}");
+    }
+}

@@ -51,3 +51,40 @@ impl Tokens {
         (side(&pair.gold), side(&pair.found))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::pair;
+    use super::*;
+
+    fn tokens(pair: &Pair) -> Tokens {
+        Tokens::of(pair, &TokenizerProfile::default())
+    }
+
+    #[test]
+    fn an_annotation_has_the_tokens_that_it_touches() {
+        let pair = pair(
+            "ab cd ef",
+            &[(2, 6, "X"), (2, 3, "space"), (1, 4, "Y"), (6, 8, "Z")],
+            &[],
+        );
+        let expected = [Span::new(1, 2, "X"), Span::new(0, 2, "Y"), Span::new(2, 3, "Z")];
+        assert_eq!(tokens(&pair).spans(&pair.gold), expected);
+    }
+
+    #[test]
+    fn tokens_that_come_with_a_document_are_kept() {
+        let mut pair = pair("ab cd ef", &[], &[]);
+        assert_eq!(tokens(&pair).len(), 3);
+        pair.sentences = Some(vec![vec![0..5], vec![6..7, 7..8]]);
+        assert_eq!(tokens(&pair).0, [0..5, 6..7, 7..8]);
+    }
+
+    #[test]
+    fn a_span_has_a_border_at_its_first_token_and_after_its_last() {
+        let pair = pair("a b c d", &[(2, 5, "X")], &[(0, 1, "X", 0.5), (6, 7, "X", 0.5)]);
+        let (gold, found) = tokens(&pair).borders(&pair);
+        assert_eq!(gold, [false, true, false, true]);
+        assert_eq!(found, [true, true, false, true]);
+    }
+}
