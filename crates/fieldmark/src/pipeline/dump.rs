@@ -191,6 +191,7 @@ mod tests {
         let pipeline = stacked(folder.path());
         let text = dump(&pipeline);
         assert!(Pipeline::is_dump(&text));
+        assert!(!Pipeline::is_dump(after_weights(&text).0));
         let again = Pipeline::from_dump(&text).unwrap();
         assert_eq!(again.to_bytes().unwrap(), pipeline.to_bytes().unwrap());
         for document in corpus() {
@@ -202,6 +203,17 @@ mod tests {
             assert_eq!(annotated(&again), annotated(&pipeline));
             assert!(!annotated(&again).annotations.is_empty());
         }
+    }
+
+    #[test]
+    fn text_of_several_lines_survives_in_a_config() {
+        let mut config = Config::parse(CONFIG_TEXT, &["training.c2=0.01".to_owned()]).unwrap();
+        config.description = "\none\r\ntwo\r\n\n\t'''\n\"\"\"\r".to_owned();
+        let pipeline = train_pipeline(&config, "".as_ref(), &corpus(), &[], &mut ())
+            .unwrap()
+            .pipeline;
+        let again = Pipeline::from_dump(&dump(&pipeline)).unwrap();
+        assert_eq!(again.config(), pipeline.config());
     }
 
     #[test]
@@ -239,6 +251,16 @@ mod tests {
                 "in the lines of `config`: ".to_owned(),
             ),
             ("\nlabel\t", "\nlable\t", "line ".to_owned()),
+            (
+                "\nconfig\t",
+                "\ncard\t{}\nconfig\t",
+                format!("line {}: found \"card\"", card + 1),
+            ),
+            (
+                "\nbytes\t",
+                "\nconfig\tname = 'x'\nbytes\t",
+                format!("line {bytes}: found \"config\""),
+            ),
         ] {
             let damaged = text.replacen(from, to, 1);
             assert_ne!(damaged, text, "{from}");
