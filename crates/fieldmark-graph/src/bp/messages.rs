@@ -1,0 +1,315 @@
+//! Messages between variables and factors, and the operations that every schedule is made of.
+//!
+//! For factor f and variable v in its scope: n_{v→f} = φ_v ⊗ ⊗_{g∋v, g≠f} m_{g→v} (the *cavity*), and
+//! m_{f→v}(y_v) = ⊕ over the labels of the other variables u of f of θ_f ⊗ ⊗_u n_{u→f} (Kschischang et al. 2001).
+//! For factors of two variables this is the usual message from variable to variable. Neighbours are always those
+//! in the whole graph. Unary factors are part of φ_v and send no messages.
+
+use super::algebra::Algebra;
+use super::kernels::Scalar;
+use super::potentials::Potentials;
+use crate::{Error, FactorGraph};
+use std::ops::Range;
+
+/// Cavities of variables with more factors than this are computed together, by products from both ends.
+const FEW: usize = 4;
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Messages<T, A> {
+    pub(crate) potentials: Potentials<T, A>,
+    /// Where the vector of a slot begins in `m` and `n`; slots of unary factors are empty.
+    slot_start: Vec<usize>,
+    /// Slots of each variable in factors of two or more variables.
+    edge_start: Vec<usize>,
+    edges: Vec<u32>,
+    m: Vec<T>,
+    n: Vec<T>,
+    /// The message that was computed last.
+    fresh: Vec<T>,
+    partial: Vec<T>,
+    /// Messages computed so far.
+    pub(crate) sent: u64,
+    /// Whether linear numbers got too small to be trusted.
+    pub(crate) lost: bool,
+    pub(crate) damping: f64,
+}
+
+/// The labels of the variables of a factor, entry by entry of its table, with their numbers of labels.
+struct Odometer(Vec<(usize, usize)>);
+
+impl Odometer {
+    fn new(graph: &FactorGraph, factor: usize) -> Self {
+        let scope = graph.scope(factor).iter();
+        Self(scope.map(|&variable| (0, graph.labels(variable) as usize)).collect())
+    }
+
+    fn step(&mut self) {
+        for (label, labels) in self.0.iter_mut().rev() {
+            *label += 1;
+            if *label < *labels {
+                return;
+            }
+            *label = 0;
+        }
+    }
+}
+
+/// What became of one message.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sent<T> {
+    /// By what it was normalised.
+    pub(crate) by: T,
+    pub(crate) change: f64,
+}
+
+impl<T: Scalar, A: Algebra<T>> Messages<T, A> {
+    /// Takes a graph; all messages are ONE.
+    pub(crate) fn prepare(&mut self, graph: &FactorGraph) -> Result<(), Error> {
+        self.sent = 0;
+        self.lost = false;
+        self.potentials.prepare(graph)?;
+        self.index(graph);
+        self.m.clear();
+        self.m.resize(self.slot_start[graph.all_slots()], A::ZERO);
+        for slot in 0..graph.all_slots() {
+            self.set_one(graph, slot);
+        }
+        self.n.clear();
+        self.n.extend_from_slice(&self.m);
+        Ok(())
+    }
+
+    fn index(&mut self, graph: &FactorGraph) {
+        self.slot_start.clear();
+        self.edges.clear();
+        self.edge_start.clear();
+        let mut start = 0;
+        for slot in 0..graph.all_slots() {
+            self.slot_start.push(start);
+            if graph.arity(graph.slot_factor(slot)) > 1 {
+                start += self.potentials.vector(graph.slot_variable(slot)).len();
+            }
+        }
+        self.slot_start.push(start);
+        for variable in 0..graph.variables() as u32 {
+            self.edge_start.push(self.edges.len());
+            let slots = graph.incident(variable).iter();
+            self.edges
+                .extend(slots.filter(|slot| graph.arity(graph.slot_factor(**slot as usize)) > 1));
+        }
+        self.edge_start.push(self.edges.len());
+    }
+
+    fn set_one(&mut self, graph: &FactorGraph, slot: usize) {
+        let vector = self.vector(slot);
+        if !vector.is_empty() {
+            let labels = graph.labels(graph.slot_variable(slot)) as usize;
+            self.m[vector][..labels].fill(A::ONE);
+        }
+    }
+
+    fn vector(&self, slot: usize) -> Range<usize> {
+        self.slot_start[slot]..self.slot_start[slot + 1]
+    }
+
+    /// The message m to the variable of a slot.
+    pub(crate) fn message(&self, slot: usize) -> &[T] {
+        &self.m[self.vector(slot)]
+    }
+
+    /// The cavity n from the variable of a slot.
+    pub(crate) fn cavity(&self, slot: usize) -> &[T] {
+        &self.n[self.vector(slot)]
+    }
+
+    pub(crate) fn cavity_mut(&mut self, slot: usize) -> &mut [T] {
+        let vector = self.vector(slot);
+        &mut self.n[vector]
+    }
+
+    pub(crate) fn message_mut(&mut self, slot: usize) -> &mut [T] {
+        let vector = self.vector(slot);
+        &mut self.m[vector]
+    }
+
+    /// The slots of a variable in factors of two or more variables.
+    pub(crate) fn edges(&self, variable: u32) -> Range<usize> {
+        self.edge_start[variable as usize]..self.edge_start[variable as usize + 1]
+    }
+
+    pub(crate) fn edge(&self, edge: usize) -> usize {
+        self.edges[edge] as usize
+    }
+
+    /// Updates the cavity of one slot; returns the logarithm of its normaliser.
+    pub(crate) fn update_cavity(&mut self, graph: &FactorGraph, slot: usize) -> Result<f64, Error> {
+        let mut n = std::mem::take(&mut self.n);
+        let result = self.product(graph.slot_variable(slot), Some(slot), &mut n[self.vector(slot)]);
+        self.n = n;
+        result
+    }
+
+    /// Writes φ_v ⊗ the messages of all slots but one; returns the logarithm of its normaliser.
+    pub(crate) fn product(&mut self, variable: u32, skip: Option<usize>, out: &mut [T]) -> Result<f64, Error> {
+        out.copy_from_slice(self.potentials.local(variable));
+        let mut log = 0.0;
+        let mut factors = 0;
+        for edge in self.edges(variable) {
+            let slot = self.edge(edge);
+            if skip != Some(slot) {
+                if factors == FEW {
+                    log += A::log(self.normalise(variable, out)?);
+                    factors = 0;
+                }
+                self.multiply(out, self.vector(slot));
+                factors += 1;
+            }
+        }
+        Ok(log + A::log(self.normalise(variable, out)?))
+    }
+
+    fn multiply(&mut self, out: &mut [T], slot: Range<usize>) {
+        let lost = A::multiply(out, &self.m[slot]);
+        self.lost |= lost && !self.potentials.dense;
+    }
+
+    fn normalise(&mut self, variable: u32, out: &mut [T]) -> Result<T, Error> {
+        let largest = T::largest(out);
+        if largest == A::ZERO {
+            return Err(Error::Contradiction { variable });
+        }
+        self.lost |= A::is_too_small(largest);
+        A::divide(out, largest);
+        Ok(largest)
+    }
+
+    /// Updates the cavities of all slots of a variable, in time that is linear in their number.
+    pub(crate) fn update_cavities(&mut self, graph: &FactorGraph, variable: u32) -> Result<(), Error> {
+        let edges = self.edges(variable);
+        if edges.len() <= FEW {
+            for edge in edges {
+                self.update_cavity(graph, self.edge(edge))?;
+            }
+            return Ok(());
+        }
+        let width = self.potentials.vector(variable).len();
+        let (mut n, mut partial) = (std::mem::take(&mut self.n), std::mem::take(&mut self.partial));
+        partial.resize(width, A::ZERO);
+        let result = self.sweep_cavities(variable, &mut n, &mut partial[..width]);
+        (self.n, self.partial) = (n, partial);
+        result
+    }
+
+    fn sweep_cavities(&mut self, variable: u32, n: &mut [T], partial: &mut [T]) -> Result<(), Error> {
+        partial.copy_from_slice(self.potentials.local(variable));
+        for edge in self.edges(variable) {
+            let slot = self.vector(self.edge(edge));
+            n[slot.clone()].copy_from_slice(partial);
+            self.multiply(partial, slot);
+            self.normalise(variable, partial)?;
+        }
+        let slots = self.edges(variable).rev().map(|edge| self.edge(edge)).collect::<Vec<_>>();
+        for (place, slot) in slots.into_iter().enumerate() {
+            let slot = self.vector(slot);
+            if place == 0 {
+                partial.copy_from_slice(&self.m[slot]);
+                continue;
+            }
+            let lost = A::multiply(&mut n[slot.clone()], partial);
+            self.lost |= lost && !self.potentials.dense;
+            self.normalise(variable, &mut n[slot.clone()])?;
+            self.multiply(partial, slot);
+            self.normalise(variable, partial)?;
+        }
+        Ok(())
+    }
+
+    /// Computes the message to the variable of a slot from the cavities of the other slots of its factor.
+    pub(crate) fn compute(&mut self, graph: &FactorGraph, slot: usize) -> Result<Sent<T>, Error> {
+        let mut fresh = std::mem::take(&mut self.fresh);
+        fresh.resize(self.vector(slot).len().max(fresh.len()), A::ZERO);
+        let out = &mut fresh[..self.vector(slot).len()];
+        let result = self.compute_into(graph, slot, out);
+        self.fresh = fresh;
+        result
+    }
+
+    fn compute_into(&mut self, graph: &FactorGraph, slot: usize, out: &mut [T]) -> Result<Sent<T>, Error> {
+        self.sent += 1;
+        self.contract(graph, slot, out);
+        let by = self.normalise(graph.slot_variable(slot), out)?;
+        let change = A::change(out, self.message(slot));
+        if self.damping > 0.0 {
+            A::damp(out, self.message(slot), self.damping);
+        }
+        Ok(Sent { by, change })
+    }
+
+    /// ⊕ over the labels of the other variables, not normalised.
+    pub(crate) fn contract(&self, graph: &FactorGraph, slot: usize, out: &mut [T]) {
+        let factor = graph.slot_factor(slot);
+        let slots = graph.slots(factor);
+        if slots.len() == 2 {
+            let side = slot - slots.start;
+            let other = slots.start + 1 - side;
+            let labels = graph.labels(graph.slot_variable(other)) as usize;
+            let matrix = self.potentials.matrix(graph, factor, 1 - side);
+            A::rows(matrix, &self.cavity(other)[..labels], out);
+        } else {
+            out.fill(A::ZERO);
+            let table = self.potentials.table(graph, factor);
+            A::gather(out, |visit| self.visit_terms(graph, factor, table, slot - slots.start, visit));
+        }
+    }
+
+    /// Calls back with each entry of a table, times the cavities of all places of its scope but one.
+    fn visit_terms(
+        &self,
+        graph: &FactorGraph,
+        factor: usize,
+        table: &[T],
+        place: usize,
+        visit: &mut dyn FnMut(usize, T),
+    ) {
+        let first = graph.slots(factor).start;
+        let mut labels = Odometer::new(graph, factor);
+        for &entry in table {
+            let term = labels.0.iter().enumerate().fold(entry, |term, (other, &(label, _))| {
+                if other == place { term } else { A::times(term, self.cavity(first + other)[label]) }
+            });
+            visit(labels.0[place].0, term);
+            labels.step();
+        }
+    }
+
+    /// Writes θ_f ⊗ Π n of a factor of three or more variables.
+    pub(crate) fn clique_terms(&self, graph: &FactorGraph, factor: usize, into: &mut [f64]) {
+        let first = graph.slots(factor).start;
+        let mut labels = Odometer::new(graph, factor);
+        for (into, entry) in into.iter_mut().zip(self.potentials.table(graph, factor)) {
+            *into = labels.0.iter().enumerate().fold(entry.to_f64(), |term, (place, &(label, _))| {
+                A::times_f64(term, self.cavity(first + place)[label].to_f64())
+            });
+            labels.step();
+        }
+    }
+
+    /// Stores the message that was computed last.
+    pub(crate) fn accept(&mut self, slot: usize) {
+        let vector = self.vector(slot);
+        let length = vector.len();
+        self.m[vector].copy_from_slice(&self.fresh[..length]);
+    }
+
+    /// The message that was computed last.
+    pub(crate) fn fresh(&self, slot: usize) -> &[T] {
+        &self.fresh[..self.vector(slot).len()]
+    }
+
+    /// Computes and stores a message.
+    pub(crate) fn send(&mut self, graph: &FactorGraph, slot: usize) -> Result<Sent<T>, Error> {
+        let sent = self.compute(graph, slot)?;
+        self.accept(slot);
+        Ok(sent)
+    }
+}

@@ -1,0 +1,7 @@
+//! Exact inference.
+
+mod enumeration;
+mod tree;
+
+pub use enumeration::Enumeration;
+pub use tree::Tree;

@@ -1,0 +1,19 @@
+//! Conditional random fields of any structure.
+//!
+//! A [`FactorGraph`] is the unrolled model of one instance: variables with label sets, and factors with tables of
+//! log-scores. An [`Engine`] answers questions about it: log Z, marginals, the best labelling.
+
+mod bp;
+mod conditional;
+mod engine;
+mod error;
+pub mod exact;
+mod factor_graph;
+mod label_sets;
+
+pub use bp::kernels::Scalar;
+pub use conditional::Conditional;
+pub use engine::{Beliefs, Decoding, Engine, LogZ, MaxMarginals, Report};
+pub use error::Error;
+pub use factor_graph::{FactorGraph, FactorGraphBuilder};
+pub use label_sets::LabelSets;

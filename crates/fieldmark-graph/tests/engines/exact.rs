@@ -1,0 +1,69 @@
+//! Exact engines against enumeration.
+
+use crate::models::{Model, models};
+use fieldmark_graph::exact::{Enumeration, Tree};
+use fieldmark_graph::{Engine, Error, LogZ, MaxMarginals};
+
+const SEEDS: u64 = 12;
+
+/// 1e-9, relative to the scores where they are huge.
+fn close(a: f64, b: f64, weight: f64) -> bool {
+    a == b || (a - b).abs() <= 1e-9 * weight.max(1.0)
+}
+
+fn agrees_with_enumeration<E: MaxMarginals>(engine: &mut E, model: &Model) {
+    let (graph, name) = (&model.graph, &model.name);
+    let mut enumeration = Enumeration::default();
+    let expected = match enumeration.sum(graph) {
+        Ok(beliefs) => beliefs,
+        Err(error) => {
+            assert!(matches!(error, Error::Contradiction { .. }), "{name}: {error}");
+            for error in [engine.sum(graph).err(), engine.max(graph).err()] {
+                assert!(matches!(error, Some(Error::Contradiction { .. })), "{name}: {error:?}");
+            }
+            assert!(engine.max_marginals(graph).is_err(), "{name}");
+            return;
+        }
+    };
+    let found = engine.sum(graph).unwrap_or_else(|error| panic!("{name}: {error}"));
+    assert!(found.report().exact && found.report().converged);
+    let (LogZ::Exact(a), LogZ::Exact(b)) = (found.log_z(), expected.log_z()) else {
+        panic!("{name}: not exact")
+    };
+    assert!(close(a, b, model.weight), "{name}: log Z {a}, expected {b}");
+    for variable in 0..graph.variables() as u32 {
+        for (a, b) in found.variable(variable).iter().zip(expected.variable(variable)) {
+            assert!((a - b).abs() < 1e-9, "{name}: marginal of {variable} {a}, expected {b}");
+        }
+    }
+    let (mut a, mut b) = (Vec::new(), Vec::new());
+    for factor in 0..graph.factors() {
+        found.factor(factor, &mut a);
+        expected.factor(factor, &mut b);
+        assert_eq!(a.len(), b.len());
+        for (a, b) in a.iter().zip(&b) {
+            assert!((a - b).abs() < 1e-9, "{name}: factor {factor} {a}, expected {b}");
+        }
+    }
+    let best = enumeration.max(graph).unwrap();
+    let decoding = engine.max(graph).unwrap();
+    assert!(close(decoding.score, best.score, model.weight), "{name}: {decoding:?}, expected {best:?}");
+    assert_eq!(graph.score(&decoding.labels), Ok(decoding.score), "{name}");
+    assert!(decoding.report.exact && decoding.bound == Some(decoding.score));
+    let expected = enumeration.max_marginals(graph).unwrap();
+    for (a, b) in engine.max_marginals(graph).unwrap().iter().zip(expected) {
+        assert!(close(*a, *b, model.weight), "{name}: max-marginal {a}, expected {b}");
+    }
+}
+
+#[test]
+fn trees() {
+    let mut engine = Tree::new();
+    for model in (0..SEEDS).flat_map(models) {
+        if model.is_forest {
+            agrees_with_enumeration(&mut engine, &model);
+        } else {
+            assert!(matches!(engine.sum(&model.graph), Err(Error::Cycle { .. })) || !model.is_dense, "{}", model.name);
+        }
+    }
+}
