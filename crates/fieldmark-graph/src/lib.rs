@@ -10,6 +10,7 @@ mod error;
 pub mod exact;
 mod factor_graph;
 mod label_sets;
+pub mod loopy;
 
 pub use bp::kernels::Scalar;
 pub use conditional::Conditional;

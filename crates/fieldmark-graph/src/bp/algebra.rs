@@ -13,6 +13,8 @@ pub(crate) trait Algebra<T: Scalar>: Copy + Default + std::fmt::Debug {
     const ONE: T;
     /// Neutral for ⊕: what is impossible.
     const ZERO: T;
+    /// Whether numbers can become too small to be trusted.
+    const CAN_LOSE: bool;
 
     /// From log-scores that are at most 0, in place.
     fn from_log(scores: &mut [T]);
@@ -54,6 +56,7 @@ pub(crate) struct LogMax;
 impl<T: Scalar> Algebra<T> for LinearSum {
     const ONE: T = T::ONE;
     const ZERO: T = T::ZERO;
+    const CAN_LOSE: bool = true;
 
     fn from_log(scores: &mut [T]) {
         // The vector exponential has no zero.
@@ -108,6 +111,7 @@ impl<T: Scalar> Algebra<T> for LinearSum {
 impl<T: Scalar> Algebra<T> for LogSum {
     const ONE: T = T::ZERO;
     const ZERO: T = T::NEG_INFINITY;
+    const CAN_LOSE: bool = false;
 
     fn from_log(_: &mut [T]) {}
     #[inline(always)]
@@ -177,6 +181,7 @@ impl<T: Scalar> Algebra<T> for LogSum {
 impl<T: Scalar> Algebra<T> for LogMax {
     const ONE: T = T::ZERO;
     const ZERO: T = T::NEG_INFINITY;
+    const CAN_LOSE: bool = false;
 
     fn from_log(_: &mut [T]) {}
     #[inline(always)]

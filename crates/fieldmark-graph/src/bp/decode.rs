@@ -88,3 +88,26 @@ fn first_largest<T: Scalar>(scores: &[T]) -> u32 {
     let better = |best: usize, place: usize| if scores[place] > scores[best] { place } else { best };
     (0..scores.len()).fold(0, better) as u32
 }
+
+/// All variables, breadth first, so that each has a neighbour before it where there is one.
+pub(crate) fn search_order(graph: &FactorGraph) -> Vec<u32> {
+    let mut order = Vec::with_capacity(graph.variables());
+    let mut seen = vec![false; graph.variables()];
+    for root in 0..graph.variables() as u32 {
+        if !std::mem::replace(&mut seen[root as usize], true) {
+            order.push(root);
+        }
+        let mut next = order.len().saturating_sub(1);
+        while next < order.len() {
+            for factor in graph.factors_of(order[next]) {
+                for &other in graph.scope(factor) {
+                    if !std::mem::replace(&mut seen[other as usize], true) {
+                        order.push(other);
+                    }
+                }
+            }
+            next += 1;
+        }
+    }
+    order
+}

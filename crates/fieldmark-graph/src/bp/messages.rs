@@ -108,7 +108,7 @@ impl<T: Scalar, A: Algebra<T>> Messages<T, A> {
         }
     }
 
-    fn vector(&self, slot: usize) -> Range<usize> {
+    pub(crate) fn vector(&self, slot: usize) -> Range<usize> {
         self.slot_start[slot]..self.slot_start[slot + 1]
     }
 
@@ -127,9 +127,15 @@ impl<T: Scalar, A: Algebra<T>> Messages<T, A> {
         &mut self.n[vector]
     }
 
-    pub(crate) fn message_mut(&mut self, slot: usize) -> &mut [T] {
+    /// Replaces the message to the variable of a slot.
+    pub(crate) fn set_message(&mut self, slot: usize, message: &[T]) {
         let vector = self.vector(slot);
-        &mut self.m[vector]
+        self.m[vector].copy_from_slice(message);
+    }
+
+    /// Length of all messages together.
+    pub(crate) fn total_length(&self) -> usize {
+        self.m.len()
     }
 
     /// The slots of a variable in factors of two or more variables.

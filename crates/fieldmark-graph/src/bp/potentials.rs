@@ -23,8 +23,8 @@ pub(crate) struct Potentials<T, A> {
     pub(crate) offset: f64,
     /// Whether no combination of labels is forbidden by a table.
     pub(crate) dense: bool,
-    /// Whether the spread of every table suits linear space.
-    pub(crate) narrow: bool,
+    /// The largest spread of the finite scores of a table or a variable.
+    pub(crate) spread: f64,
     scores: Vec<f64>,
     algebra: PhantomData<A>,
 }
@@ -39,7 +39,7 @@ impl<T: Scalar, A: Algebra<T>> Potentials<T, A> {
     pub(crate) fn prepare(&mut self, graph: &FactorGraph) -> Result<(), Error> {
         self.offset = 0.0;
         self.dense = true;
-        self.narrow = true;
+        self.spread = 0.0;
         self.prepare_local(graph)?;
         self.prepare_tables(graph)
     }
@@ -56,7 +56,7 @@ impl<T: Scalar, A: Algebra<T>> Potentials<T, A> {
             if highest == f64::NEG_INFINITY {
                 return Err(Error::Contradiction { variable });
             }
-            self.narrow &= highest - lowest <= T::TABLE_RANGE;
+            self.spread = self.spread.max(highest - lowest);
             self.offset += highest;
             self.push_local(highest, padded::<T>(graph.labels(variable)));
         }
@@ -96,7 +96,7 @@ impl<T: Scalar, A: Algebra<T>> Potentials<T, A> {
         if highest == f64::NEG_INFINITY {
             return Err(Error::Contradiction { variable });
         }
-        self.narrow &= highest - lowest <= T::TABLE_RANGE;
+        self.spread = self.spread.max(highest - lowest);
         self.dense &= !scores.contains(&f64::NEG_INFINITY);
         self.table_offset[table as usize] = highest;
         let start = self.tables.len();
@@ -124,6 +124,11 @@ impl<T: Scalar, A: Algebra<T>> Potentials<T, A> {
     fn pad(&mut self, entries: usize) {
         let missing = entries.next_multiple_of(T::LANES) - entries;
         self.tables.resize(self.tables.len() + missing, T::NEG_INFINITY);
+    }
+
+    /// Whether the spread of every table suits linear space.
+    pub(crate) fn is_narrow(&self) -> bool {
+        self.spread <= T::TABLE_RANGE
     }
 
     /// Where the vector of a variable lies among those of all variables.

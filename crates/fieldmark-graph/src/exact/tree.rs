@@ -29,7 +29,7 @@ impl Engine for Tree {
     fn sum<'a>(&'a mut self, graph: &'a FactorGraph) -> Result<Beliefs<'a>, Error> {
         let (forest, marginals) = (&mut self.forest, &mut self.marginals);
         let linear = sum(graph, &mut self.linear, forest, marginals);
-        if let (Ok(log_z), false) = (linear, self.linear.lost || !self.linear.potentials.narrow) {
+        if let (Ok(log_z), false) = (linear, self.linear.lost || !self.linear.potentials.is_narrow()) {
             return Ok(beliefs(graph, log_z, marginals, &self.linear));
         }
         let log_z = sum(graph, &mut self.log, forest, marginals)?;
