@@ -80,6 +80,7 @@ fn clamp_cavities<T: Scalar>(
             let cavity = messages.cavity_mut(slot);
             cavity.fill(T::NEG_INFINITY);
             cavity[label as usize] = T::ZERO;
+            messages.forget_cavity(graph, slot);
         }
     }
 }

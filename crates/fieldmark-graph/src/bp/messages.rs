@@ -27,6 +27,15 @@ pub(crate) struct Messages<T, A> {
     /// The message that was computed last.
     fresh: Vec<T>,
     partial: Vec<T>,
+    product: Vec<T>,
+    /// Counts changes of messages; the times below are readings of it.
+    clock: u64,
+    /// When a message to a variable last changed.
+    changed: Vec<u64>,
+    /// When the cavity of a slot was last computed.
+    gathered: Vec<u64>,
+    /// Whether a cavity changed since the message to a slot was computed from it.
+    stale: Vec<bool>,
     /// Messages computed so far.
     pub(crate) sent: u64,
     /// Whether linear numbers got too small to be trusted.
@@ -76,6 +85,13 @@ impl<T: Scalar, A: Algebra<T>> Messages<T, A> {
         }
         self.n.clear();
         self.n.extend_from_slice(&self.m);
+        self.clock = 1;
+        self.changed.clear();
+        self.changed.resize(graph.variables(), 1);
+        self.gathered.clear();
+        self.gathered.resize(graph.all_slots(), 0);
+        self.stale.clear();
+        self.stale.resize(graph.all_slots(), true);
         Ok(())
     }
 
@@ -128,9 +144,10 @@ impl<T: Scalar, A: Algebra<T>> Messages<T, A> {
     }
 
     /// Replaces the message to the variable of a slot.
-    pub(crate) fn set_message(&mut self, slot: usize, message: &[T]) {
+    pub(crate) fn set_message(&mut self, graph: &FactorGraph, slot: usize, message: &[T]) {
         let vector = self.vector(slot);
         self.m[vector].copy_from_slice(message);
+        self.touch(graph, slot);
     }
 
     /// Length of all messages together.
@@ -147,12 +164,38 @@ impl<T: Scalar, A: Algebra<T>> Messages<T, A> {
         self.edges[edge] as usize
     }
 
-    /// Updates the cavity of one slot; returns the logarithm of its normaliser.
+    /// Updates the cavity of one slot, if a message changed since; returns the logarithm of its normaliser.
     pub(crate) fn update_cavity(&mut self, graph: &FactorGraph, slot: usize) -> Result<f64, Error> {
-        let mut n = std::mem::take(&mut self.n);
-        let result = self.product(graph.slot_variable(slot), Some(slot), &mut n[self.vector(slot)]);
-        self.n = n;
+        let variable = graph.slot_variable(slot);
+        if self.gathered[slot] >= self.changed[variable as usize] {
+            return Ok(0.0);
+        }
+        let mut product = std::mem::take(&mut self.product);
+        product.resize(self.vector(slot).len(), A::ZERO);
+        let result = self.product(variable, Some(slot), &mut product);
+        self.set_cavity(graph, slot, &product);
+        self.product = product;
         result
+    }
+
+    /// Stores a cavity and notes which messages depend on it, if it changed.
+    fn set_cavity(&mut self, graph: &FactorGraph, slot: usize, cavity: &[T]) {
+        self.gathered[slot] = self.clock;
+        let vector = self.vector(slot);
+        if T::distance(cavity, &self.n[vector.clone()]) > T::ZERO {
+            self.n[vector].copy_from_slice(cavity);
+            for other in graph.slots(graph.slot_factor(slot)).filter(|&other| other != slot) {
+                self.stale[other] = true;
+            }
+        }
+    }
+
+    /// Makes the next update compute the cavity of a slot, which was overwritten.
+    pub(crate) fn forget_cavity(&mut self, graph: &FactorGraph, slot: usize) {
+        self.gathered[slot] = 0;
+        for other in graph.slots(graph.slot_factor(slot)).filter(|&other| other != slot) {
+            self.stale[other] = true;
+        }
     }
 
     /// Writes φ_v ⊗ the messages of all slots but one; returns the logarithm of its normaliser.
@@ -198,40 +241,54 @@ impl<T: Scalar, A: Algebra<T>> Messages<T, A> {
             }
             return Ok(());
         }
+        if edges.clone().all(|edge| self.gathered[self.edge(edge)] >= self.changed[variable as usize]) {
+            return Ok(());
+        }
         let width = self.potentials.vector(variable).len();
-        let (mut n, mut partial) = (std::mem::take(&mut self.n), std::mem::take(&mut self.partial));
-        partial.resize(width, A::ZERO);
-        let result = self.sweep_cavities(variable, &mut n, &mut partial[..width]);
-        (self.n, self.partial) = (n, partial);
+        let mut partial = std::mem::take(&mut self.partial);
+        partial.resize(width * (edges.len() + 2), A::ZERO);
+        let result = self.sweep_cavities(graph, variable, &mut partial);
+        self.partial = partial;
         result
     }
 
-    fn sweep_cavities(&mut self, variable: u32, n: &mut [T], partial: &mut [T]) -> Result<(), Error> {
-        partial.copy_from_slice(self.potentials.local(variable));
-        for edge in self.edges(variable) {
-            let slot = self.vector(self.edge(edge));
-            n[slot.clone()].copy_from_slice(partial);
-            self.multiply(partial, slot);
-            self.normalise(variable, partial)?;
+    /// The products of the messages before each slot are kept, then multiplied with those after it.
+    fn sweep_cavities(&mut self, graph: &FactorGraph, variable: u32, partial: &mut [T]) -> Result<(), Error> {
+        let width = self.potentials.vector(variable).len();
+        let (after, before) = partial.split_at_mut(width);
+        before[..width].copy_from_slice(self.potentials.local(variable));
+        for (place, edge) in self.edges(variable).enumerate() {
+            let (done, next) = before.split_at_mut((place + 1) * width);
+            let next = &mut next[..width];
+            next.copy_from_slice(&done[place * width..]);
+            self.multiply(next, self.vector(self.edge(edge)));
+            self.normalise(variable, next)?;
         }
-        let slots = self.edges(variable).rev().map(|edge| self.edge(edge)).collect::<Vec<_>>();
-        for (place, slot) in slots.into_iter().enumerate() {
-            let slot = self.vector(slot);
-            if place == 0 {
-                partial.copy_from_slice(&self.m[slot]);
-                continue;
+        for (place, edge) in self.edges(variable).enumerate().rev() {
+            let slot = self.edge(edge);
+            let cavity = &mut before[place * width..(place + 1) * width];
+            if edge + 1 == self.edges(variable).end {
+                self.normalise(variable, cavity)?;
+                after.copy_from_slice(self.message(slot));
+            } else {
+                let lost = A::multiply(cavity, after);
+                self.lost |= lost && !self.potentials.dense;
+                self.normalise(variable, cavity)?;
+                self.multiply(after, self.vector(slot));
+                self.normalise(variable, after)?;
             }
-            let lost = A::multiply(&mut n[slot.clone()], partial);
-            self.lost |= lost && !self.potentials.dense;
-            self.normalise(variable, &mut n[slot.clone()])?;
-            self.multiply(partial, slot);
-            self.normalise(variable, partial)?;
+            self.set_cavity(graph, slot, cavity);
         }
         Ok(())
     }
 
     /// Computes the message to the variable of a slot from the cavities of the other slots of its factor.
+    ///
+    /// When none of them changed since, the message would be the same and is not computed.
     pub(crate) fn compute(&mut self, graph: &FactorGraph, slot: usize) -> Result<Sent<T>, Error> {
+        if !self.stale[slot] {
+            return Ok(Sent { by: A::ONE, change: 0.0 });
+        }
         let mut fresh = std::mem::take(&mut self.fresh);
         fresh.resize(self.vector(slot).len().max(fresh.len()), A::ZERO);
         let out = &mut fresh[..self.vector(slot).len()];
@@ -307,6 +364,12 @@ impl<T: Scalar, A: Algebra<T>> Messages<T, A> {
         self.m[vector].copy_from_slice(&self.fresh[..length]);
     }
 
+    /// Notes that the message to the variable of a slot changed.
+    fn touch(&mut self, graph: &FactorGraph, slot: usize) {
+        self.clock += 1;
+        self.changed[graph.slot_variable(slot) as usize] = self.clock;
+    }
+
     /// The message that was computed last.
     pub(crate) fn fresh(&self, slot: usize) -> &[T] {
         &self.fresh[..self.vector(slot).len()]
@@ -314,8 +377,16 @@ impl<T: Scalar, A: Algebra<T>> Messages<T, A> {
 
     /// Computes and stores a message.
     pub(crate) fn send(&mut self, graph: &FactorGraph, slot: usize) -> Result<Sent<T>, Error> {
+        if !self.stale[slot] {
+            return Ok(Sent { by: A::ONE, change: 0.0 });
+        }
         let sent = self.compute(graph, slot)?;
-        self.accept(slot);
+        // A damped message goes on moving towards the same goal.
+        self.stale[slot] = self.damping > 0.0 && sent.change > 0.0;
+        if sent.change > 0.0 {
+            self.accept(slot);
+            self.touch(graph, slot);
+        }
         Ok(sent)
     }
 }

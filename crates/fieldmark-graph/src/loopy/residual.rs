@@ -109,7 +109,7 @@ fn send<T: Scalar, A: Algebra<T>>(
     candidates: &mut Candidates<T>,
     slot: usize,
 ) -> Result<(), Error> {
-    messages.set_message(slot, &candidates.messages[messages.vector(slot)]);
+    messages.set_message(graph, slot, &candidates.messages[messages.vector(slot)]);
     candidates.change[slot] = 0.0;
     if messages.damping > 0.0 {
         candidates.compute(graph, messages, slot)?;
