@@ -1,8 +1,8 @@
 //! Exact engines against enumeration.
 
 use crate::models::{Model, models};
-use fieldmark_graph::exact::{Enumeration, Tree};
-use fieldmark_graph::{Engine, Error, LogZ, MaxMarginals};
+use fieldmark_graph::exact::{Enumeration, JunctionTree, Tree, k_best};
+use fieldmark_graph::{Engine, FactorGraph, Error, LogZ, MaxMarginals};
 
 const SEEDS: u64 = 12;
 
@@ -64,6 +64,42 @@ fn trees() {
             agrees_with_enumeration(&mut engine, &model);
         } else {
             assert!(matches!(engine.sum(&model.graph), Err(Error::Cycle { .. })) || !model.is_dense, "{}", model.name);
+        }
+    }
+}
+
+#[test]
+fn junction_trees() {
+    let mut engine = JunctionTree::default();
+    for model in (0..SEEDS).flat_map(models) {
+        agrees_with_enumeration(&mut engine, &model);
+    }
+}
+
+fn k_best_agrees<E: MaxMarginals>(engine: &mut E, model: &Model) {
+    let mut graph: FactorGraph = model.graph.clone();
+    for k in [0, 1, 7, 40] {
+        let Ok(expected) = Enumeration::default().k_best(&graph, k) else { return };
+        let found = k_best(engine, &mut graph, k).unwrap();
+        assert_eq!(found.len(), expected.len(), "{}, k = {k}", model.name);
+        for (found, expected) in found.iter().zip(&expected) {
+            assert!(close(found.score, expected.1, model.weight), "{}, k = {k}", model.name);
+            assert_eq!(graph.score(&found.labels), Ok(found.score));
+        }
+        let mut labels: Vec<&Vec<u32>> = found.iter().map(|decoding| &decoding.labels).collect();
+        labels.sort();
+        labels.dedup();
+        assert_eq!(labels.len(), found.len(), "{}: labellings repeat", model.name);
+    }
+    assert_eq!(graph.label_sets(), model.graph.label_sets());
+}
+
+#[test]
+fn k_best_on_trees_and_junction_trees() {
+    for model in (0..SEEDS).flat_map(models) {
+        k_best_agrees(&mut JunctionTree::default(), &model);
+        if model.is_forest {
+            k_best_agrees(&mut Tree::new(), &model);
         }
     }
 }
