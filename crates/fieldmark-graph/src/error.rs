@@ -149,16 +149,6 @@ pub enum Error {
         /// How many labellings may be visited.
         budget: u64,
     },
-    /// Slices that are not a chain.
-    #[error("factor {factor} joins slices {first} and {last}; only neighbouring slices may be joined")]
-    NotAChain {
-        /// The factor.
-        factor: usize,
-        /// Its first slice.
-        first: u32,
-        /// Its last slice.
-        last: u32,
-    },
     /// An option outside of its range.
     #[error("{option} is {found}, expected {expected}")]
     Option {

@@ -4,6 +4,7 @@ use crate::bp::algebra::{Algebra, LinearSum, LogMax, LogSum};
 use crate::bp::decode::decode;
 use crate::bp::forest::Forest;
 use crate::bp::messages::Messages;
+use crate::engine::FactorBeliefs;
 use crate::{Beliefs, Decoding, Engine, Error, FactorGraph, LogZ, MaxMarginals, Report};
 
 /// Exact inference on graphs without cycles; factors may join any number of variables.
@@ -16,6 +17,8 @@ pub struct Tree {
     max: Messages<f64, LogMax>,
     forest: Forest,
     marginals: Vec<f64>,
+    /// Whether the last sums are those in log space.
+    is_log: bool,
 }
 
 impl Tree {
@@ -23,15 +26,27 @@ impl Tree {
     pub fn new() -> Self {
         Self::default()
     }
+
+    /// The factors of the last sum.
+    pub(super) fn factor_beliefs(&self) -> &dyn FactorBeliefs {
+        if self.is_log { &self.log } else { &self.linear }
+    }
+
+    /// The marginals of a variable of the last sum.
+    pub(super) fn variable(&self, graph: &FactorGraph, variable: u32) -> &[f64] {
+        &self.marginals[graph.states(variable)]
+    }
 }
 
 impl Engine for Tree {
     fn sum<'a>(&'a mut self, graph: &'a FactorGraph) -> Result<Beliefs<'a>, Error> {
         let (forest, marginals) = (&mut self.forest, &mut self.marginals);
+        self.is_log = false;
         let linear = sum(graph, &mut self.linear, forest, marginals);
         if let (Ok(log_z), false) = (linear, self.linear.lost || !self.linear.potentials.is_narrow()) {
             return Ok(beliefs(graph, log_z, marginals, &self.linear));
         }
+        self.is_log = true;
         let log_z = sum(graph, &mut self.log, forest, marginals)?;
         Ok(beliefs(graph, log_z, marginals, &self.log))
     }

@@ -1,7 +1,7 @@
 //! Exact engines against enumeration.
 
 use crate::models::{Model, models};
-use fieldmark_graph::exact::{Enumeration, JunctionTree, Tree, k_best};
+use fieldmark_graph::exact::{Enumeration, JunctionTree, ProductChain, Tree, k_best};
 use fieldmark_graph::{Engine, FactorGraph, Error, LogZ, MaxMarginals};
 
 const SEEDS: u64 = 12;
@@ -71,6 +71,14 @@ fn trees() {
 #[test]
 fn junction_trees() {
     let mut engine = JunctionTree::default();
+    for model in (0..SEEDS).flat_map(models) {
+        agrees_with_enumeration(&mut engine, &model);
+    }
+}
+
+#[test]
+fn product_chains() {
+    let mut engine = ProductChain::default();
     for model in (0..SEEDS).flat_map(models) {
         agrees_with_enumeration(&mut engine, &model);
     }
