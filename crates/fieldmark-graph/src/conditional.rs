@@ -75,7 +75,9 @@ impl Conditional {
 /// The distance of neighbouring labels of one slot in the table of its factor.
 fn first_stride(graph: &FactorGraph, factor: usize, slot: usize) -> usize {
     let later = slot + 1..graph.slots(factor).end;
-    later.map(|slot| graph.labels(graph.slot_variable(slot)) as usize).product()
+    later
+        .map(|slot| graph.labels(graph.slot_variable(slot)) as usize)
+        .product()
 }
 
 /// Changes single labels as long as that removes violations or raises the score (iterated conditional modes,

@@ -50,7 +50,8 @@ pub struct Report {
     pub converged: bool,
     /// Rounds of an iterative method; 1 for methods that are not iterative.
     pub iterations: usize,
-    /// Messages from factors to variables that were computed, or moves of a sampler.
+    /// Messages from factors to variables that a schedule computed, or moves of a sampler. Messages that are computed
+    /// to judge convergence, and not sent, do not count.
     pub messages: u64,
     /// How far the method was from its goal when it stopped: the largest change of any message, or the gap
     /// between bound and score.
@@ -59,7 +60,13 @@ pub struct Report {
 
 impl Report {
     pub(crate) fn exact(messages: u64) -> Self {
-        Report { exact: true, converged: true, iterations: 1, messages, residual: 0.0 }
+        Report {
+            exact: true,
+            converged: true,
+            iterations: 1,
+            messages,
+            residual: 0.0,
+        }
     }
 }
 

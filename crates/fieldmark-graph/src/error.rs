@@ -51,7 +51,9 @@ pub enum Error {
         expected: usize,
     },
     /// A factor whose table was made for other label counts.
-    #[error("factor {factor} joins variables with {expected:?} labels, but its table {table} has shape {found:?}")]
+    #[error(
+        "factor {factor} joins variables with {expected:?} labels, but its table {table} has shape {found:?}"
+    )]
     TableShape {
         /// The factor.
         factor: usize,
@@ -117,9 +119,7 @@ pub enum Error {
         variable: u32,
     },
     /// An approximate method met only forbidden labellings.
-    #[error(
-        "{method} found no labelling that the constraints allow; there may be one: use an exact engine"
-    )]
+    #[error("{method} found no labelling that the constraints allow; there may be one: use an exact engine")]
     NothingFound {
         /// The method.
         method: &'static str,
@@ -148,6 +148,12 @@ pub enum Error {
     TooManyLabellings {
         /// How many labellings may be visited.
         budget: u64,
+    },
+    /// Marginals from a method that has none.
+    #[error("{method} finds labellings only; use another engine for log Z and marginals")]
+    NoSumForm {
+        /// The method.
+        method: &'static str,
     },
     /// An option outside of its range.
     #[error("{option} is {found}, expected {expected}")]

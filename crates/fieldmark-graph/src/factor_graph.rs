@@ -139,7 +139,12 @@ impl FactorGraph {
             let count = self.labels(variable);
             if label >= count {
                 let (of, number) = ("variable", variable);
-                return Err(Error::UnknownLabel { of, number, label, labels: count });
+                return Err(Error::UnknownLabel {
+                    of,
+                    number,
+                    label,
+                    labels: count,
+                });
             }
             if !self.sets.contains(variable, label) {
                 return Ok(f64::NEG_INFINITY);

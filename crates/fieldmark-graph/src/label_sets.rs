@@ -68,14 +68,17 @@ impl LabelSets {
 
     /// The labels that a variable may take, in order.
     pub fn iter(&self, variable: u32) -> impl Iterator<Item = u32> + '_ {
-        self.words(variable).iter().enumerate().flat_map(|(index, &word)| {
-            let mut rest = word;
-            std::iter::from_fn(move || {
-                let bit = rest.trailing_zeros();
-                rest &= rest.wrapping_sub(1);
-                (bit < 64).then_some(index as u32 * 64 + bit)
+        self.words(variable)
+            .iter()
+            .enumerate()
+            .flat_map(|(index, &word)| {
+                let mut rest = word;
+                std::iter::from_fn(move || {
+                    let bit = rest.trailing_zeros();
+                    rest &= rest.wrapping_sub(1);
+                    (bit < 64).then_some(index as u32 * 64 + bit)
+                })
             })
-        })
     }
 
     /// Lets a variable take the given labels only. On errors the old set stays.
@@ -138,7 +141,12 @@ impl LabelSets {
         let labels = self.labels(variable);
         if label >= labels {
             let (of, number) = ("variable", variable);
-            return Err(Error::UnknownLabel { of, number, label, labels });
+            return Err(Error::UnknownLabel {
+                of,
+                number,
+                label,
+                labels,
+            });
         }
         Ok(())
     }
@@ -179,9 +187,24 @@ mod tests {
     fn errors_carry_numbers_and_change_nothing() {
         let mut sets = sets(&[3]);
         let error = sets.set(0, [1, 3]).unwrap_err();
-        assert_eq!(error.to_string(), "label 3 of variable 0 does not exist, there are 3 labels");
-        assert!(matches!(sets.set(0, []), Err(Error::EmptyLabelSet { variable: 0, labels: 3 })));
-        assert!(matches!(sets.clamp(1, 0), Err(Error::UnknownVariable { variable: 1, variables: 1 })));
+        assert_eq!(
+            error.to_string(),
+            "label 3 of variable 0 does not exist, there are 3 labels"
+        );
+        assert!(matches!(
+            sets.set(0, []),
+            Err(Error::EmptyLabelSet {
+                variable: 0,
+                labels: 3
+            })
+        ));
+        assert!(matches!(
+            sets.clamp(1, 0),
+            Err(Error::UnknownVariable {
+                variable: 1,
+                variables: 1
+            })
+        ));
         assert!(sets.is_full(0));
         sets.clamp(0, 2).unwrap();
         assert!(sets.remove(0, 2).is_err());

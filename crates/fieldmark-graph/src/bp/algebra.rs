@@ -27,9 +27,12 @@ pub(crate) trait Algebra<T: Scalar>: Copy + Default + std::fmt::Debug {
     fn divide(acc: &mut [T], by: T);
     /// ⊕ for tables of three or more variables: `visit` calls back with each place of `out` and its term.
     fn gather(out: &mut [T], visit: impl Fn(&mut dyn FnMut(usize, T)));
-    /// Change between two normalised messages.
-    fn change(new: &[T], old: &[T]) -> f64;
-    /// new := (1 − damping) · new + damping · old
+    /// Change between two normalised messages; 0 only if they are equal. Where nothing is forbidden, small entries
+    /// cannot come to matter and their changes are small.
+    fn change(new: &[T], old: &[T], dense: bool) -> f64;
+    /// The change below which messages are settled when scores have a spread.
+    fn tolerance(tolerance: f64, spread: f64) -> f64;
+    /// new := (1 − damping) · new + damping · old; what is impossible is so at once.
     fn damp(new: &mut [T], old: &[T], damping: f64);
     /// The logarithm of what a normaliser stands for.
     fn log(value: T) -> f64;
@@ -61,7 +64,11 @@ impl<T: Scalar> Algebra<T> for LinearSum {
     fn from_log(scores: &mut [T]) {
         // The vector exponential has no zero.
         for score in scores {
-            *score = if *score == T::NEG_INFINITY { T::ZERO } else { score.exp() };
+            *score = if *score == T::NEG_INFINITY {
+                T::ZERO
+            } else {
+                score.exp()
+            };
         }
     }
     #[inline(always)]
@@ -80,13 +87,29 @@ impl<T: Scalar> Algebra<T> for LinearSum {
     fn gather(out: &mut [T], visit: impl Fn(&mut dyn FnMut(usize, T))) {
         visit(&mut |place, term| out[place] += term);
     }
-    fn change(new: &[T], old: &[T]) -> f64 {
-        T::distance(new, old).to_f64()
+    fn change(new: &[T], old: &[T], dense: bool) -> f64 {
+        if dense {
+            return T::distance(new, old).to_f64();
+        }
+        let relative = |(new, old): (&T, &T)| {
+            let larger = new.max(*old).to_f64();
+            if larger > 0.0 {
+                (new.to_f64() - old.to_f64()).abs() / larger
+            } else {
+                0.0
+            }
+        };
+        new.iter().zip(old).map(relative).fold(0.0, f64::max)
+    }
+    fn tolerance(tolerance: f64, _: f64) -> f64 {
+        tolerance
     }
     fn damp(new: &mut [T], old: &[T], damping: f64) {
         let (keep, take) = (T::from_f64(damping), T::from_f64(1.0 - damping));
         for (new, &old) in new.iter_mut().zip(old) {
-            *new = take * *new + keep * old;
+            if *new > T::ZERO {
+                *new = take * *new + keep * old;
+            }
         }
     }
     fn log(value: T) -> f64 {
@@ -143,18 +166,14 @@ impl<T: Scalar> Algebra<T> for LogSum {
             }
         }
     }
-    fn change(new: &[T], old: &[T]) -> f64 {
-        let changes = new.iter().zip(old).map(|(new, old)| (new.exp() - old.exp()).to_f64().abs());
-        changes.fold(0.0, f64::max)
+    fn change(new: &[T], old: &[T], _: bool) -> f64 {
+        T::distance(new, old).to_f64()
+    }
+    fn tolerance(tolerance: f64, spread: f64) -> f64 {
+        tolerance * spread.max(1.0)
     }
     fn damp(new: &mut [T], old: &[T], damping: f64) {
-        let (keep, take) = (T::from_f64(damping), T::from_f64(1.0 - damping));
-        for (new, &old) in new.iter_mut().zip(old) {
-            let largest = new.max(old);
-            if largest > T::NEG_INFINITY {
-                *new = largest + (take * (*new - largest).exp() + keep * (old - largest).exp()).ln();
-            }
-        }
+        <LogMax as Algebra<T>>::damp(new, old, damping);
     }
     fn log(value: T) -> f64 {
         value.to_f64()
@@ -201,10 +220,13 @@ impl<T: Scalar> Algebra<T> for LogMax {
     fn gather(out: &mut [T], visit: impl Fn(&mut dyn FnMut(usize, T))) {
         visit(&mut |place, term| out[place] = term.max(out[place]));
     }
-    fn change(new: &[T], old: &[T]) -> f64 {
+    fn change(new: &[T], old: &[T], _: bool) -> f64 {
         T::distance(new, old).to_f64()
     }
-    /// The mean of the logarithms, as is usual for max-product.
+    fn tolerance(tolerance: f64, spread: f64) -> f64 {
+        tolerance * spread.max(1.0)
+    }
+    /// The mean of the logarithms: a mean of numbers would move across a wide range by a factor each round.
     fn damp(new: &mut [T], old: &[T], damping: f64) {
         let (keep, take) = (T::from_f64(damping), T::from_f64(1.0 - damping));
         for (new, &old) in new.iter_mut().zip(old) {

@@ -14,7 +14,11 @@ impl<T: Scalar, A: Algebra<T>> Messages<T, A> {
     }
 
     /// Writes the marginals of all variables.
-    pub(crate) fn variable_marginals(&mut self, graph: &FactorGraph, into: &mut Vec<f64>) -> Result<(), Error> {
+    pub(crate) fn variable_marginals(
+        &mut self,
+        graph: &FactorGraph,
+        into: &mut Vec<f64>,
+    ) -> Result<(), Error> {
         self.variable_beliefs(graph, into, |terms, _| A::probabilities(terms))
     }
 

@@ -173,7 +173,9 @@ impl<T: Scalar> Kernel<T> for ExpRows<'_, T> {
     fn run<S: Simd<T>>(self, simd: S) {
         for (row, &n) in self.matrix.chunks_exact(self.out.len()).zip(self.n) {
             let n = simd.splat(n);
-            let columns = row.chunks_exact(T::LANES).zip(self.largest.chunks_exact(T::LANES));
+            let columns = row
+                .chunks_exact(T::LANES)
+                .zip(self.largest.chunks_exact(T::LANES));
             for ((row, largest), out) in columns.zip(self.out.chunks_exact_mut(T::LANES)) {
                 let score = simd.sub(simd.add(n, simd.load(row)), simd.load(largest));
                 simd.store(simd.add(simd.load(out), exp(simd, score)), out);
@@ -190,7 +192,11 @@ impl<T: Scalar> Kernel<T> for Multiply<'_, T> {
     fn run<S: Simd<T>>(self, simd: S) -> bool {
         let (zero, tiny) = (simd.splat(T::ZERO), simd.splat(T::TINY));
         let mut lost = zero;
-        for (acc, other) in self.0.chunks_exact_mut(T::LANES).zip(self.1.chunks_exact(T::LANES)) {
+        for (acc, other) in self
+            .0
+            .chunks_exact_mut(T::LANES)
+            .zip(self.1.chunks_exact(T::LANES))
+        {
             let (a, b) = (simd.load(acc), simd.load(other));
             let product = simd.mul(a, b);
             lost = simd.max(lost, simd.select_greater(tiny, product, simd.min(a, b), zero));
@@ -206,7 +212,11 @@ impl<T: Scalar> Kernel<T> for Add<'_, T> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd<T>>(self, simd: S) {
-        for (acc, other) in self.0.chunks_exact_mut(T::LANES).zip(self.1.chunks_exact(T::LANES)) {
+        for (acc, other) in self
+            .0
+            .chunks_exact_mut(T::LANES)
+            .zip(self.1.chunks_exact(T::LANES))
+        {
             simd.store(simd.add(simd.load(acc), simd.load(other)), acc);
         }
     }
@@ -264,22 +274,44 @@ macro_rules! implement_scalar {
             const TINY: Self = $tiny;
             #[inline(never)]
             fn sum_rows(matrix: &[Self], n: &[Self], out: &mut [Self]) {
-                dispatch(Rows { matrix, n, out, step: SumStep });
+                dispatch(Rows {
+                    matrix,
+                    n,
+                    out,
+                    step: SumStep,
+                });
             }
             #[inline(never)]
             fn max_rows(matrix: &[Self], n: &[Self], out: &mut [Self]) {
-                dispatch(Rows { matrix, n, out, step: MaxStep });
+                dispatch(Rows {
+                    matrix,
+                    n,
+                    out,
+                    step: MaxStep,
+                });
             }
             #[inline(never)]
             fn log_sum_rows(matrix: &[Self], n: &[Self], out: &mut [Self]) {
                 let mut largest = vec![0.0; out.len()];
                 Self::max_rows(matrix, n, &mut largest);
                 let possible = |largest: Self| largest > Self::NEG_INFINITY;
-                let offset: Vec<Self> = largest.iter().map(|&l| if possible(l) { l } else { 0.0 }).collect();
+                let offset: Vec<Self> = largest
+                    .iter()
+                    .map(|&l| if possible(l) { l } else { 0.0 })
+                    .collect();
                 out.fill(0.0);
-                dispatch(ExpRows { matrix, n, largest: &offset, out });
+                dispatch(ExpRows {
+                    matrix,
+                    n,
+                    largest: &offset,
+                    out,
+                });
                 for (out, &largest) in out.iter_mut().zip(&largest) {
-                    *out = if possible(largest) { largest + out.ln() } else { largest };
+                    *out = if possible(largest) {
+                        largest + out.ln()
+                    } else {
+                        largest
+                    };
                 }
             }
             #[inline(never)]

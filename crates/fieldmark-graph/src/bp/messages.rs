@@ -49,7 +49,11 @@ struct Odometer(Vec<(usize, usize)>);
 impl Odometer {
     fn new(graph: &FactorGraph, factor: usize) -> Self {
         let scope = graph.scope(factor).iter();
-        Self(scope.map(|&variable| (0, graph.labels(variable) as usize)).collect())
+        Self(
+            scope
+                .map(|&variable| (0, graph.labels(variable) as usize))
+                .collect(),
+        )
     }
 
     fn step(&mut self) {
@@ -143,6 +147,12 @@ impl<T: Scalar, A: Algebra<T>> Messages<T, A> {
         &mut self.n[vector]
     }
 
+    /// The message m, to be changed without any notice to what depends on it.
+    pub(crate) fn message_mut(&mut self, slot: usize) -> &mut [T] {
+        let vector = self.vector(slot);
+        &mut self.m[vector]
+    }
+
     /// Replaces the message to the variable of a slot.
     pub(crate) fn set_message(&mut self, graph: &FactorGraph, slot: usize, message: &[T]) {
         let vector = self.vector(slot);
@@ -184,7 +194,10 @@ impl<T: Scalar, A: Algebra<T>> Messages<T, A> {
         let vector = self.vector(slot);
         if T::distance(cavity, &self.n[vector.clone()]) > T::ZERO {
             self.n[vector].copy_from_slice(cavity);
-            for other in graph.slots(graph.slot_factor(slot)).filter(|&other| other != slot) {
+            for other in graph
+                .slots(graph.slot_factor(slot))
+                .filter(|&other| other != slot)
+            {
                 self.stale[other] = true;
             }
         }
@@ -193,13 +206,21 @@ impl<T: Scalar, A: Algebra<T>> Messages<T, A> {
     /// Makes the next update compute the cavity of a slot, which was overwritten.
     pub(crate) fn forget_cavity(&mut self, graph: &FactorGraph, slot: usize) {
         self.gathered[slot] = 0;
-        for other in graph.slots(graph.slot_factor(slot)).filter(|&other| other != slot) {
+        for other in graph
+            .slots(graph.slot_factor(slot))
+            .filter(|&other| other != slot)
+        {
             self.stale[other] = true;
         }
     }
 
     /// Writes φ_v ⊗ the messages of all slots but one; returns the logarithm of its normaliser.
-    pub(crate) fn product(&mut self, variable: u32, skip: Option<usize>, out: &mut [T]) -> Result<f64, Error> {
+    pub(crate) fn product(
+        &mut self,
+        variable: u32,
+        skip: Option<usize>,
+        out: &mut [T],
+    ) -> Result<f64, Error> {
         out.copy_from_slice(self.potentials.local(variable));
         let mut log = 0.0;
         let mut factors = 0;
@@ -241,7 +262,10 @@ impl<T: Scalar, A: Algebra<T>> Messages<T, A> {
             }
             return Ok(());
         }
-        if edges.clone().all(|edge| self.gathered[self.edge(edge)] >= self.changed[variable as usize]) {
+        if edges
+            .clone()
+            .all(|edge| self.gathered[self.edge(edge)] >= self.changed[variable as usize])
+        {
             return Ok(());
         }
         let width = self.potentials.vector(variable).len();
@@ -287,7 +311,10 @@ impl<T: Scalar, A: Algebra<T>> Messages<T, A> {
     /// When none of them changed since, the message would be the same and is not computed.
     pub(crate) fn compute(&mut self, graph: &FactorGraph, slot: usize) -> Result<Sent<T>, Error> {
         if !self.stale[slot] {
-            return Ok(Sent { by: A::ONE, change: 0.0 });
+            return Ok(Sent {
+                by: A::ONE,
+                change: 0.0,
+            });
         }
         let mut fresh = std::mem::take(&mut self.fresh);
         fresh.resize(self.vector(slot).len().max(fresh.len()), A::ZERO);
@@ -301,7 +328,7 @@ impl<T: Scalar, A: Algebra<T>> Messages<T, A> {
         self.sent += 1;
         self.contract(graph, slot, out);
         let by = self.normalise(graph.slot_variable(slot), out)?;
-        let change = A::change(out, self.message(slot));
+        let change = A::change(out, self.message(slot), self.potentials.dense);
         if self.damping > 0.0 {
             A::damp(out, self.message(slot), self.damping);
         }
@@ -321,7 +348,9 @@ impl<T: Scalar, A: Algebra<T>> Messages<T, A> {
         } else {
             out.fill(A::ZERO);
             let table = self.potentials.table(graph, factor);
-            A::gather(out, |visit| self.visit_terms(graph, factor, table, slot - slots.start, visit));
+            A::gather(out, |visit| {
+                self.visit_terms(graph, factor, table, slot - slots.start, visit)
+            });
         }
     }
 
@@ -337,9 +366,17 @@ impl<T: Scalar, A: Algebra<T>> Messages<T, A> {
         let first = graph.slots(factor).start;
         let mut labels = Odometer::new(graph, factor);
         for &entry in table {
-            let term = labels.0.iter().enumerate().fold(entry, |term, (other, &(label, _))| {
-                if other == place { term } else { A::times(term, self.cavity(first + other)[label]) }
-            });
+            let term = labels
+                .0
+                .iter()
+                .enumerate()
+                .fold(entry, |term, (other, &(label, _))| {
+                    if other == place {
+                        term
+                    } else {
+                        A::times(term, self.cavity(first + other)[label])
+                    }
+                });
             visit(labels.0[place].0, term);
             labels.step();
         }
@@ -350,9 +387,13 @@ impl<T: Scalar, A: Algebra<T>> Messages<T, A> {
         let first = graph.slots(factor).start;
         let mut labels = Odometer::new(graph, factor);
         for (into, entry) in into.iter_mut().zip(self.potentials.table(graph, factor)) {
-            *into = labels.0.iter().enumerate().fold(entry.to_f64(), |term, (place, &(label, _))| {
-                A::times_f64(term, self.cavity(first + place)[label].to_f64())
-            });
+            *into = labels
+                .0
+                .iter()
+                .enumerate()
+                .fold(entry.to_f64(), |term, (place, &(label, _))| {
+                    A::times_f64(term, self.cavity(first + place)[label].to_f64())
+                });
             labels.step();
         }
     }
@@ -378,7 +419,10 @@ impl<T: Scalar, A: Algebra<T>> Messages<T, A> {
     /// Computes and stores a message.
     pub(crate) fn send(&mut self, graph: &FactorGraph, slot: usize) -> Result<Sent<T>, Error> {
         if !self.stale[slot] {
-            return Ok(Sent { by: A::ONE, change: 0.0 });
+            return Ok(Sent {
+                by: A::ONE,
+                change: 0.0,
+            });
         }
         let sent = self.compute(graph, slot)?;
         // A damped message goes on moving towards the same goal.

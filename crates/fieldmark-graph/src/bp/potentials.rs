@@ -65,7 +65,8 @@ impl<T: Scalar, A: Algebra<T>> Potentials<T, A> {
 
     fn push_local(&mut self, highest: f64, width: usize) {
         let start = self.local.len();
-        self.local.extend(self.scores.iter().map(|score| T::from_f64(score - highest)));
+        self.local
+            .extend(self.scores.iter().map(|score| T::from_f64(score - highest)));
         A::from_log(&mut self.local[start..]);
         self.local.resize(start + width, A::ZERO);
         self.local_start.push(self.local.len());
@@ -110,7 +111,8 @@ impl<T: Scalar, A: Algebra<T>> Potentials<T, A> {
                     self.pad(columns);
                 }
                 for column in 0..columns {
-                    self.tables.extend(scores[column..].iter().step_by(columns).map(convert));
+                    self.tables
+                        .extend(scores[column..].iter().step_by(columns).map(convert));
                     self.pad(rows);
                 }
             }

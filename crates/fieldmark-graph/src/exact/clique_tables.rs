@@ -26,7 +26,10 @@ impl Domains {
     }
 
     pub(super) fn size(&self, variables: &[u32]) -> usize {
-        variables.iter().map(|&variable| self.labels(variable).len()).product()
+        variables
+            .iter()
+            .map(|&variable| self.labels(variable).len())
+            .product()
     }
 }
 
@@ -54,17 +57,38 @@ impl Walk {
     }
 
     /// Relates a clique to the table of a factor, whose other variables have one allowed label.
-    pub(super) fn to_factor(&mut self, graph: &FactorGraph, domains: &Domains, clique: &[u32], factor: usize) {
+    pub(super) fn to_factor(
+        &mut self,
+        graph: &FactorGraph,
+        domains: &Domains,
+        clique: &[u32],
+        factor: usize,
+    ) {
         let scope = graph.scope(factor);
         let stride = |place: usize| -> usize {
-            scope[place + 1..].iter().map(|&variable| graph.labels(variable) as usize).product()
+            scope[place + 1..]
+                .iter()
+                .map(|&variable| graph.labels(variable) as usize)
+                .product()
         };
         let fixed = |place: usize| !clique.contains(&scope[place]);
         let first = (0..scope.len()).filter(|&place| fixed(place));
-        self.begin(first.map(|place| domains.labels(scope[place])[0] as usize * stride(place)).sum());
+        self.begin(
+            first
+                .map(|place| domains.labels(scope[place])[0] as usize * stride(place))
+                .sum(),
+        );
         for &variable in clique {
-            let stride = scope.iter().position(|&member| member == variable).map_or(0, stride);
-            self.push(domains.labels(variable).iter().map(|&label| label as usize * stride));
+            let stride = scope
+                .iter()
+                .position(|&member| member == variable)
+                .map_or(0, stride);
+            self.push(
+                domains
+                    .labels(variable)
+                    .iter()
+                    .map(|&label| label as usize * stride),
+            );
         }
     }
 
@@ -91,7 +115,10 @@ impl Walk {
         self.labels.clear();
         self.labels.resize(outer, 0);
         let width = self.steps(outer).len();
-        let (mut row, mut base) = (0, self.first + (0..outer).map(|place| self.steps(place)[0]).sum::<usize>());
+        let (mut row, mut base) = (
+            0,
+            self.first + (0..outer).map(|place| self.steps(place)[0]).sum::<usize>(),
+        );
         loop {
             visit(row, base, self.steps(outer));
             row += width;
@@ -102,7 +129,11 @@ impl Walk {
                 }
                 place -= 1;
                 let label = self.labels[place];
-                let next = if label + 1 < self.steps(place).len() { label + 1 } else { 0 };
+                let next = if label + 1 < self.steps(place).len() {
+                    label + 1
+                } else {
+                    0
+                };
                 base = base + self.steps(place)[next] - self.steps(place)[label];
                 self.labels[place] = next;
                 if next > 0 {
@@ -135,12 +166,20 @@ impl Walk {
     /// other[y] = log Σ exp over the entries of its place
     pub(super) fn log_sums(&mut self, table: &[f64], other: &mut [f64]) {
         self.maxima(table, other);
-        let largest: Vec<f64> = other.iter().map(|&l| if l > f64::NEG_INFINITY { l } else { 0.0 }).collect();
+        let largest: Vec<f64> = other
+            .iter()
+            .map(|&l| if l > f64::NEG_INFINITY { l } else { 0.0 })
+            .collect();
         let mut sums = vec![0.0; other.len()];
         let mut terms = Vec::new();
         self.rows(|row, base, steps| {
             terms.clear();
-            terms.extend(table[row..].iter().zip(steps).map(|(entry, step)| entry - largest[base + step]));
+            terms.extend(
+                table[row..]
+                    .iter()
+                    .zip(steps)
+                    .map(|(entry, step)| entry - largest[base + step]),
+            );
             exp_in_place(&mut terms);
             for (term, step) in terms.iter().zip(steps) {
                 sums[base + step] += term;

@@ -33,7 +33,11 @@ impl Cliques {
     }
 
     pub(super) fn variables(&self, clique: usize) -> &[u32] {
-        let end = self.starts.get(clique + 1).copied().unwrap_or(self.variables.len());
+        let end = self
+            .starts
+            .get(clique + 1)
+            .copied()
+            .unwrap_or(self.variables.len());
         &self.variables[self.starts[clique]..end]
     }
 
@@ -62,7 +66,10 @@ impl Cliques {
 /// label take no part.
 pub(super) fn eliminate(graph: &FactorGraph, budget: u64) -> Result<Cliques, Error> {
     let mut elimination = Elimination::new(graph);
-    let mut cliques = Cliques { of_variable: vec![NONE; graph.variables()], ..Cliques::default() };
+    let mut cliques = Cliques {
+        of_variable: vec![NONE; graph.variables()],
+        ..Cliques::default()
+    };
     // Cliques that contain a variable and have no parent yet.
     let mut open: Vec<Vec<u32>> = vec![Vec::new(); graph.variables()];
     while let Some(variable) = elimination.next() {
@@ -78,7 +85,11 @@ pub(super) fn eliminate(graph: &FactorGraph, budget: u64) -> Result<Cliques, Err
                 cliques.bytes = cliques.bytes.saturating_add(bytes(graph, variable, &neighbours));
                 let (width, needed) = (neighbours.len() + 1, cliques.bytes);
                 if needed > budget {
-                    return Err(Error::TooWide { width, needed, budget });
+                    return Err(Error::TooWide {
+                        width,
+                        needed,
+                        budget,
+                    });
                 }
                 cliques.push(variable, &neighbours)
             }
@@ -99,8 +110,12 @@ pub(super) fn eliminate(graph: &FactorGraph, budget: u64) -> Result<Cliques, Err
 /// Bytes of the table of a clique and of its separator.
 fn bytes(graph: &FactorGraph, variable: u32, neighbours: &[u32]) -> u64 {
     let labels = |variable: u32| u64::from(graph.label_sets().count(variable));
-    let separator = neighbours.iter().fold(8u64, |size, &v| size.saturating_mul(labels(v)));
-    separator.saturating_mul(labels(variable)).saturating_add(separator)
+    let separator = neighbours
+        .iter()
+        .fold(8u64, |size, &v| size.saturating_mul(labels(v)));
+    separator
+        .saturating_mul(labels(variable))
+        .saturating_add(separator)
 }
 
 /// Variables that are left, with their neighbours.
@@ -148,7 +163,9 @@ impl Elimination {
         for variable in 0..graph.variables() {
             self.neighbours[variable].sort_unstable();
             self.neighbours[variable].dedup();
-            let weights = self.neighbours[variable].iter().map(|&other| self.log_labels[other as usize]);
+            let weights = self.neighbours[variable]
+                .iter()
+                .map(|&other| self.log_labels[other as usize]);
             self.weight[variable] += weights.sum::<f64>();
         }
         for a in 0..graph.variables() as u32 {
@@ -177,7 +194,8 @@ impl Elimination {
         let fill = degree * degree.saturating_sub(1) / 2 - self.edges[index];
         // The bits of positive floats are ordered like the floats.
         self.key[index] = (fill, self.weight[index].max(0.0).to_bits());
-        self.queue.insert((self.key[index].0, self.key[index].1, variable));
+        self.queue
+            .insert((self.key[index].0, self.key[index].1, variable));
     }
 
     fn dequeue(&mut self, variable: u32) {
@@ -319,7 +337,9 @@ mod tests {
         let chain: Vec<(u32, u32)> = (0..999).map(|v| (v, v + 1)).collect();
         assert_eq!(width(&graph(1000, &chain)), 2);
         let mut random = SplitMix64(3);
-        let tree: Vec<(u32, u32)> = (1..1000).map(|v| (v, (random.bits() % u64::from(v)) as u32)).collect();
+        let tree: Vec<(u32, u32)> = (1..1000)
+            .map(|v| (v, (random.bits() % u64::from(v)) as u32))
+            .collect();
         assert_eq!(width(&graph(1000, &tree)), 2);
         let cycle: Vec<(u32, u32)> = (0..1000).map(|v| (v, (v + 1) % 1000)).collect();
         assert_eq!(width(&graph(1000, &cycle)), 3);
@@ -328,7 +348,10 @@ mod tests {
             .filter(|&(_, b)| b < 1000)
             .collect();
         assert_eq!(width(&graph(1000, &ladder)), 3);
-        let hub: Vec<(u32, u32)> = (1..1000).map(|v| (v, 0)).chain((1..999).map(|v| (v, v + 1))).collect();
+        let hub: Vec<(u32, u32)> = (1..1000)
+            .map(|v| (v, 0))
+            .chain((1..999).map(|v| (v, v + 1)))
+            .collect();
         assert_eq!(width(&graph(1000, &hub)), 3);
     }
 }

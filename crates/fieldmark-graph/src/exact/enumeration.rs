@@ -25,7 +25,13 @@ impl Enumeration {
     /// An engine that visits at most `budget` labellings.
     pub fn with_budget(budget: u64) -> Self {
         let (scores, labels, marginals) = (Vec::new(), Vec::new(), Vec::new());
-        Self { budget, scores, labels, marginals, log_z: f64::NEG_INFINITY }
+        Self {
+            budget,
+            scores,
+            labels,
+            marginals,
+            log_z: f64::NEG_INFINITY,
+        }
     }
 
     /// The labellings with the highest scores, best first; all of them if there are fewer than `k`.
@@ -51,13 +57,17 @@ impl Enumeration {
         self.labels.clear();
         let sets = graph.label_sets();
         let count = (0..graph.variables() as u32)
-            .try_fold(1u64, |count, variable| count.checked_mul(sets.count(variable).into()))
+            .try_fold(1u64, |count, variable| {
+                count.checked_mul(sets.count(variable).into())
+            })
             .unwrap_or(u64::MAX);
         if count > self.budget {
             let budget = self.budget;
             return Err(Error::TooManyLabellings { budget });
         }
-        let allowed: Vec<Vec<u32>> = (0..graph.variables() as u32).map(|v| sets.iter(v).collect()).collect();
+        let allowed: Vec<Vec<u32>> = (0..graph.variables() as u32)
+            .map(|v| sets.iter(v).collect())
+            .collect();
         for number in 0..count {
             let (mut rest, first) = (number, self.labels.len());
             for allowed in &allowed {
@@ -89,13 +99,24 @@ impl Engine for Enumeration {
         }
         self.marginals = marginals;
         let (log_z, report) = (LogZ::Exact(self.log_z), Report::exact(self.scores.len() as u64));
-        Ok(Beliefs { graph, log_z, variables: &self.marginals, factors: &*self, report })
+        Ok(Beliefs {
+            graph,
+            log_z,
+            variables: &self.marginals,
+            factors: &*self,
+            report,
+        })
     }
 
     fn max(&mut self, graph: &FactorGraph) -> Result<Decoding, Error> {
         let (labels, score) = self.k_best(graph, 1)?.swap_remove(0);
         let report = Report::exact(self.scores.len() as u64);
-        Ok(Decoding { labels, score, bound: Some(score), report })
+        Ok(Decoding {
+            labels,
+            score,
+            bound: Some(score),
+            report,
+        })
     }
 }
 

@@ -71,7 +71,10 @@ impl JunctionTree {
     /// What inference on a graph needs; an error if that is more than the budget.
     pub fn cost(&self, graph: &FactorGraph) -> Result<Cost, Error> {
         let cliques = eliminate(graph, self.budget)?;
-        Ok(Cost { width: cliques.width, bytes: cliques.bytes })
+        Ok(Cost {
+            width: cliques.width,
+            bytes: cliques.bytes,
+        })
     }
 
     fn prepare(&mut self, graph: &FactorGraph) -> Result<(), Error> {
@@ -140,7 +143,10 @@ impl JunctionTree {
 
     /// The clique that contains all free variables of a factor.
     fn clique_of(&self, graph: &FactorGraph, factor: usize) -> Option<usize> {
-        let free = graph.scope(factor).iter().filter(|&&v| self.cliques.of_variable[v as usize] != NONE);
+        let free = graph
+            .scope(factor)
+            .iter()
+            .filter(|&&v| self.cliques.of_variable[v as usize] != NONE);
         let contains = |clique: usize| {
             let members = self.cliques.variables(clique);
             free.clone().all(|variable| members.contains(variable))
@@ -160,7 +166,8 @@ impl JunctionTree {
             let clique = self.order[place] as usize;
             let (variables, separator) = (self.cliques.variables(clique), self.cliques.separator(clique));
             let table = &self.tables[self.table_start[clique]..self.table_start[clique + 1]];
-            let message = &mut self.separators[self.separator_start[clique]..self.separator_start[clique + 1]];
+            let message =
+                &mut self.separators[self.separator_start[clique]..self.separator_start[clique + 1]];
             self.walk.to_variables(&self.domains, variables, separator);
             match form {
                 Form::Sum => self.walk.log_sums(table, message),
@@ -168,13 +175,16 @@ impl JunctionTree {
             }
             let largest = message.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             if largest == f64::NEG_INFINITY {
-                return Err(Error::Contradiction { variable: variables[0] });
+                return Err(Error::Contradiction {
+                    variable: variables[0],
+                });
             }
             message.iter_mut().for_each(|entry| *entry -= largest);
             self.offset += largest;
             if self.cliques.parent[clique] != NONE {
                 let parent = self.cliques.parent[clique] as usize;
-                self.walk.to_variables(&self.domains, self.cliques.variables(parent), separator);
+                self.walk
+                    .to_variables(&self.domains, self.cliques.variables(parent), separator);
                 let table = &mut self.tables[self.table_start[parent]..self.table_start[parent + 1]];
                 self.walk.spread(table, message);
             }
@@ -195,7 +205,8 @@ impl JunctionTree {
             let message = &self.separators[self.separator_start[clique]..self.separator_start[clique + 1]];
             update.clear();
             update.resize(message.len(), 0.0);
-            self.walk.to_variables(&self.domains, self.cliques.variables(parent), separator);
+            self.walk
+                .to_variables(&self.domains, self.cliques.variables(parent), separator);
             let table = &self.tables[self.table_start[parent]..self.table_start[parent + 1]];
             match form {
                 Form::Sum => self.walk.log_sums(table, &mut update),
@@ -204,9 +215,14 @@ impl JunctionTree {
             let largest = update.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             for (update, message) in update.iter_mut().zip(message) {
                 let possible = *message > f64::NEG_INFINITY;
-                *update = if possible { *update - largest - message } else { f64::NEG_INFINITY };
+                *update = if possible {
+                    *update - largest - message
+                } else {
+                    f64::NEG_INFINITY
+                };
             }
-            self.walk.to_variables(&self.domains, self.cliques.variables(clique), separator);
+            self.walk
+                .to_variables(&self.domains, self.cliques.variables(clique), separator);
             let table = &mut self.tables[self.table_start[clique]..self.table_start[clique + 1]];
             self.walk.spread(table, &update);
         }
@@ -217,7 +233,9 @@ impl JunctionTree {
         for clique in 0..self.cliques.len() {
             let table = &mut self.tables[self.table_start[clique]..self.table_start[clique + 1]];
             let largest = table.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            table.iter_mut().for_each(|entry| *entry = (*entry - largest).exp());
+            table
+                .iter_mut()
+                .for_each(|entry| *entry = (*entry - largest).exp());
             let sum: f64 = table.iter().sum();
             table.iter_mut().for_each(|entry| *entry /= sum);
         }
@@ -298,7 +316,13 @@ impl Engine for JunctionTree {
         self.normalise();
         self.reduce_variables(graph, 0.0, 1.0, |walk, table, values| walk.sums(table, values));
         let report = Report::exact(messages);
-        Ok(Beliefs { graph, log_z, variables: &self.marginals, factors: &*self, report })
+        Ok(Beliefs {
+            graph,
+            log_z,
+            variables: &self.marginals,
+            factors: &*self,
+            report,
+        })
     }
 
     fn max(&mut self, graph: &FactorGraph) -> Result<Decoding, Error> {
@@ -307,7 +331,12 @@ impl Engine for JunctionTree {
         let labels = self.decode(graph);
         let score = graph.score(&labels)?;
         let report = Report::exact(self.cliques.len() as u64);
-        Ok(Decoding { labels, score, bound: Some(score), report })
+        Ok(Decoding {
+            labels,
+            score,
+            bound: Some(score),
+            report,
+        })
     }
 }
 

@@ -24,14 +24,22 @@ struct Next {
 /// The `k` labellings with the highest scores, best first; all that are allowed if there are fewer.
 ///
 /// The label sets of the graph are changed on the way and put back, also on errors.
-pub fn k_best<E: MaxMarginals>(engine: &mut E, graph: &mut FactorGraph, k: usize) -> Result<Vec<Decoding>, Error> {
+pub fn k_best<E: MaxMarginals>(
+    engine: &mut E,
+    graph: &mut FactorGraph,
+    k: usize,
+) -> Result<Vec<Decoding>, Error> {
     let sets = graph.label_sets().clone();
     let result = search(engine, graph, k);
     *graph.label_sets_mut() = sets;
     result
 }
 
-fn search<E: MaxMarginals>(engine: &mut E, graph: &mut FactorGraph, k: usize) -> Result<Vec<Decoding>, Error> {
+fn search<E: MaxMarginals>(
+    engine: &mut E,
+    graph: &mut FactorGraph,
+    k: usize,
+) -> Result<Vec<Decoding>, Error> {
     let mut found = Vec::new();
     let mut parts = Vec::new();
     if k > 0 {
@@ -68,9 +76,17 @@ fn part<E: MaxMarginals>(engine: &mut E, graph: &FactorGraph, best: &[u32]) -> R
         for (label, &score) in (0..).zip(&marginals[graph.states(variable)]) {
             let is_other = label != best[variable as usize] && score > f64::NEG_INFINITY;
             if is_other && next.is_none_or(|next| score > next.score) {
-                next = Some(Next { score, variable, label });
+                next = Some(Next {
+                    score,
+                    variable,
+                    label,
+                });
             }
         }
     }
-    Ok(Part { sets: graph.label_sets().clone(), best: best.to_vec(), next })
+    Ok(Part {
+        sets: graph.label_sets().clone(),
+        best: best.to_vec(),
+        next,
+    })
 }

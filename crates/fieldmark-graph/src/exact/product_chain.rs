@@ -72,7 +72,13 @@ impl ProductChain {
     }
 
     /// One number for each label of each variable, from numbers for the states of each slice.
-    fn reduce(&mut self, graph: &FactorGraph, states: &[f64], nothing: f64, reduce: fn(&mut Walk, &[f64], &mut [f64])) {
+    fn reduce(
+        &mut self,
+        graph: &FactorGraph,
+        states: &[f64],
+        nothing: f64,
+        reduce: fn(&mut Walk, &[f64], &mut [f64]),
+    ) {
         self.marginals.clear();
         self.marginals.resize(graph.all_states(), nothing);
         let mut walk = Walk::default();
@@ -111,14 +117,25 @@ impl Engine for ProductChain {
             Ok(beliefs) => (beliefs.log_z(), beliefs.report(), beliefs.variables.to_vec()),
             Err(error) => return Err(self.explain(error)),
         };
-        self.reduce(graph, &states, 0.0, |walk, table, values| walk.sums(table, values));
+        self.reduce(graph, &states, 0.0, |walk, table, values| {
+            walk.sums(table, values)
+        });
         debug_assert!(matches!(log_z, LogZ::Exact(_)));
-        Ok(Beliefs { graph, log_z, variables: &self.marginals, factors: &*self, report })
+        Ok(Beliefs {
+            graph,
+            log_z,
+            variables: &self.marginals,
+            factors: &*self,
+            report,
+        })
     }
 
     fn max(&mut self, graph: &FactorGraph) -> Result<Decoding, Error> {
         self.collapse(graph)?;
-        let inner = self.tree.max(&self.collapsed).map_err(|error| self.explain(error))?;
+        let inner = self
+            .tree
+            .max(&self.collapsed)
+            .map_err(|error| self.explain(error))?;
         let mut labels = vec![0; graph.variables()];
         for (slice, &state) in inner.labels.iter().enumerate() {
             let mut rest = state as usize;
@@ -129,7 +146,12 @@ impl Engine for ProductChain {
             }
         }
         let score = graph.score(&labels)?;
-        Ok(Decoding { labels, score, bound: Some(score), report: Report::exact(inner.report.messages) })
+        Ok(Decoding {
+            labels,
+            score,
+            bound: Some(score),
+            report: Report::exact(inner.report.messages),
+        })
     }
 }
 
@@ -140,7 +162,9 @@ impl MaxMarginals for ProductChain {
             Ok(states) => states.to_vec(),
             Err(error) => return Err(self.explain(error)),
         };
-        self.reduce(graph, &states, f64::NEG_INFINITY, |walk, table, values| walk.maxima(table, values));
+        self.reduce(graph, &states, f64::NEG_INFINITY, |walk, table, values| {
+            walk.maxima(table, values)
+        });
         Ok(&self.marginals)
     }
 }
@@ -157,7 +181,9 @@ impl FactorBeliefs for ProductChain {
             clique.extend_from_slice(self.slices.variables(last));
             let step = self.slices.step[first].expect("a factor across makes a step");
             table.resize(self.collapsed.scores(step).len(), 0.0);
-            self.tree.factor_beliefs().factor(&self.collapsed, step, &mut table);
+            self.tree
+                .factor_beliefs()
+                .factor(&self.collapsed, step, &mut table);
         }
         walk.to_factor(graph, &self.domains, &clique, factor);
         walk.sums(&table, into);
@@ -186,7 +212,11 @@ impl Slices {
     }
 
     fn variables(&self, slice: usize) -> &[u32] {
-        let end = self.starts.get(slice + 1).copied().unwrap_or(self.variables.len());
+        let end = self
+            .starts
+            .get(slice + 1)
+            .copied()
+            .unwrap_or(self.variables.len());
         &self.variables[self.starts[slice]..end]
     }
 
@@ -206,7 +236,13 @@ impl Slices {
                 self.starts.extend(starts.iter().map(|start| before + start));
                 self.variables.extend_from_slice(&found);
                 for slice in self.starts.len() - starts.len()..self.starts.len() {
-                    for place in self.starts[slice]..self.starts.get(slice + 1).copied().unwrap_or(self.variables.len()) {
+                    for place in self.starts[slice]
+                        ..self
+                            .starts
+                            .get(slice + 1)
+                            .copied()
+                            .unwrap_or(self.variables.len())
+                    {
                         self.of_variable[self.variables[place] as usize] = slice as u32;
                     }
                 }
@@ -214,7 +250,11 @@ impl Slices {
         }
         // Within a slice the order of the graph, so that slices that look the same are the same.
         for slice in 0..self.len() {
-            let end = self.starts.get(slice + 1).copied().unwrap_or(self.variables.len());
+            let end = self
+                .starts
+                .get(slice + 1)
+                .copied()
+                .unwrap_or(self.variables.len());
             self.variables[self.starts[slice]..end].sort_unstable();
         }
         self.step.clear();
@@ -223,16 +263,28 @@ impl Slices {
 
     /// The first and the last slice of a factor.
     fn span(&self, graph: &FactorGraph, factor: usize) -> (usize, usize) {
-        let slices = graph.scope(factor).iter().map(|&variable| self.of_variable[variable as usize] as usize);
-        slices.fold((usize::MAX, 0), |(first, last), slice| (first.min(slice), last.max(slice)))
+        let slices = graph
+            .scope(factor)
+            .iter()
+            .map(|&variable| self.of_variable[variable as usize] as usize);
+        slices.fold((usize::MAX, 0), |(first, last), slice| {
+            (first.min(slice), last.max(slice))
+        })
     }
 
     fn factors(&self, graph: &FactorGraph) -> Factors {
         let empty = vec![Vec::new(); self.len()];
-        let mut factors = Factors { inside: empty.clone(), across: empty };
+        let mut factors = Factors {
+            inside: empty.clone(),
+            across: empty,
+        };
         for factor in 0..graph.factors() {
             let (first, last) = self.span(graph, factor);
-            let list = if first == last { &mut factors.inside } else { &mut factors.across };
+            let list = if first == last {
+                &mut factors.inside
+            } else {
+                &mut factors.across
+            };
             list[first].push(factor);
         }
         factors
@@ -287,7 +339,11 @@ impl Collapse<'_> {
         self.used = self.used.saturating_add((size as u64).saturating_mul(8));
         if self.used > self.budget || size > u32::MAX as usize {
             let (width, needed, budget) = (variables.len(), self.used, self.budget);
-            return Err(Error::TooWide { width, needed, budget });
+            return Err(Error::TooWide {
+                width,
+                needed,
+                budget,
+            });
         }
         Ok(size)
     }
@@ -320,7 +376,8 @@ impl Collapse<'_> {
         let mut key = Vec::new();
         for &factor in factors {
             key.push(self.graph.table_of(factor));
-            let place = |variable: &u32| clique.iter().position(|member| member == variable).unwrap_or(0) as u32;
+            let place =
+                |variable: &u32| clique.iter().position(|member| member == variable).unwrap_or(0) as u32;
             key.extend(self.graph.scope(factor).iter().map(place));
         }
         for &variable in &clique {

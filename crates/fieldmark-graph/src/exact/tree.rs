@@ -60,7 +60,12 @@ impl Engine for Tree {
         decode(graph, &mut self.max, &self.forest.order, &mut labels);
         let score = graph.score(&labels)?;
         let report = Report::exact(self.max.sent);
-        Ok(Decoding { labels, score, bound: Some(score), report })
+        Ok(Decoding {
+            labels,
+            score,
+            bound: Some(score),
+            report,
+        })
     }
 }
 
@@ -70,9 +75,10 @@ impl MaxMarginals for Tree {
         self.forest.sweep_up(graph, &mut self.max, false)?;
         self.forest.sweep_down(graph, &mut self.max)?;
         // Every belief is normalised to a largest entry of 0, which stands for the best score of all.
-        self.max.variable_beliefs(graph, &mut self.marginals, |scores, _| {
-            scores.iter_mut().for_each(|score| *score += best);
-        })?;
+        self.max
+            .variable_beliefs(graph, &mut self.marginals, |scores, _| {
+                scores.iter_mut().for_each(|score| *score += best);
+            })?;
         Ok(&self.marginals)
     }
 }
@@ -115,5 +121,11 @@ fn beliefs<'a, A: Algebra<f64>>(
     messages: &'a Messages<f64, A>,
 ) -> Beliefs<'a> {
     let (log_z, report) = (LogZ::Exact(log_z), Report::exact(messages.sent));
-    Beliefs { graph, log_z, variables, factors: messages, report }
+    Beliefs {
+        graph,
+        log_z,
+        variables,
+        factors: messages,
+        report,
+    }
 }

@@ -106,7 +106,12 @@ impl FactorGraphBuilder {
         let expected = self.sides(scope);
         if self.tables.shape(table) != expected {
             let (factor, found) = (self.table_of.len(), self.tables.shape(table).to_vec());
-            return Err(Error::TableShape { factor, table, found, expected });
+            return Err(Error::TableShape {
+                factor,
+                table,
+                found,
+                expected,
+            });
         }
         self.check_magnitude(self.tables.magnitude(table))?;
         Ok(self.push(template, scope, table))

@@ -49,7 +49,11 @@ impl Tables {
             .unwrap_or(usize::MAX);
         if shape.is_empty() || expected == 0 || scores.len() != expected {
             let (shape, found) = (shape.to_vec(), scores.len());
-            return Err(Error::TableSize { shape, found, expected });
+            return Err(Error::TableSize {
+                shape,
+                found,
+                expected,
+            });
         }
         let mut magnitude = 0.0f64;
         for (index, &score) in scores.iter().enumerate() {
@@ -78,7 +82,12 @@ impl Tables {
         for (side, (&label, &labels)) in (0..).zip(labels.iter().zip(shape)) {
             if label >= labels {
                 let (of, number) = ("side", side);
-                return Err(Error::UnknownLabel { of, number, label, labels });
+                return Err(Error::UnknownLabel {
+                    of,
+                    number,
+                    label,
+                    labels,
+                });
             }
             entry = entry * labels as usize + label as usize;
         }

@@ -42,12 +42,18 @@ fn errors_carry_numbers() {
         text(builder.factor_with(0, &[0], &[f64::INFINITY, 0.0]).unwrap_err()),
         "score 0 of table 1 is inf, expected a number below +∞"
     );
-    assert_eq!(text(builder.factor(0, &[0, 0], table).unwrap_err()), "factor 0 joins variable 0 to itself");
+    assert_eq!(
+        text(builder.factor(0, &[0, 0], table).unwrap_err()),
+        "factor 0 joins variable 0 to itself"
+    );
     assert_eq!(
         text(builder.factor(0, &[0, 9], table).unwrap_err()),
         "variable 9 does not exist, there are 2 variables"
     );
-    assert_eq!(text(builder.factor(0, &[], table).unwrap_err()), "factor 0 joins no variable");
+    assert_eq!(
+        text(builder.factor(0, &[], table).unwrap_err()),
+        "factor 0 joins no variable"
+    );
     assert_eq!(
         text(builder.factor(0, &[0, 1], 3).unwrap_err()),
         "table 3 does not exist, there are 1 tables"
@@ -67,8 +73,17 @@ fn errors_carry_numbers() {
     ));
     let graph = builder.build();
     assert_eq!((graph.factors(), graph.tables()), (1, 2));
-    assert!(matches!(graph.score(&[0]), Err(Error::Length { found: 1, expected: 2 })));
-    assert!(matches!(graph.score(&[0, 3]), Err(Error::UnknownLabel { label: 3, .. })));
+    assert!(matches!(
+        graph.score(&[0]),
+        Err(Error::Length {
+            found: 1,
+            expected: 2
+        })
+    ));
+    assert!(matches!(
+        graph.score(&[0, 3]),
+        Err(Error::UnknownLabel { label: 3, .. })
+    ));
 }
 
 #[test]

@@ -51,6 +51,7 @@ pub(super) fn residual<T: Scalar, A: Algebra<T>>(
     limit: f64,
 ) -> Result<f64, Error> {
     messages.update_all_cavities(graph)?;
+    let sent = messages.sent;
     let mut largest = 0.0f64;
     for slot in message_slots(graph) {
         largest = largest.max(messages.compute(graph, slot)?.change);
@@ -58,5 +59,6 @@ pub(super) fn residual<T: Scalar, A: Algebra<T>>(
             break;
         }
     }
+    messages.sent = sent;
     Ok(largest)
 }

@@ -59,27 +59,60 @@ impl<T: Scalar> Engine for LoopyBp<T> {
             let answer = sum(graph, &mut self.linear, options, tree, marginals);
             if let (Ok((log_z, report)), false) = (answer, self.linear.lost) {
                 let factors = &self.linear;
-                return Ok(Beliefs { graph, log_z, variables: marginals, factors, report });
+                return Ok(Beliefs {
+                    graph,
+                    log_z,
+                    variables: marginals,
+                    factors,
+                    report,
+                });
             }
         }
         let (log_z, report) = sum(graph, &mut self.log, options, tree, marginals)?;
-        Ok(Beliefs { graph, log_z, variables: marginals, factors: &self.log, report })
+        Ok(Beliefs {
+            graph,
+            log_z,
+            variables: marginals,
+            factors: &self.log,
+            report,
+        })
     }
 
     fn max(&mut self, graph: &FactorGraph) -> Result<Decoding, Error> {
         self.max.prepare(graph)?;
-        // Log-messages are as exact as the scores are large.
-        let tolerance = self.options.tolerance * self.max.potentials.spread.max(1.0);
-        let mut best = Best { order: search_order(graph), labels: Vec::new(), score: f64::NEG_INFINITY };
-        let report = run(graph, &mut self.max, &self.options, tolerance, &mut self.tree, |messages, round| {
-            // Labellings on the way cost little when they are looked at ever more rarely.
-            if round >= 16 && round.is_power_of_two() { best.look(graph, messages) } else { Ok(()) }
-        })?;
+        let mut best = Best {
+            order: search_order(graph),
+            labels: Vec::new(),
+            score: f64::NEG_INFINITY,
+        };
+        let report = run(
+            graph,
+            &mut self.max,
+            &self.options,
+            &mut self.tree,
+            |messages, round| {
+                // Labellings on the way cost little when they are looked at ever more rarely.
+                if round >= 16 && round.is_power_of_two() {
+                    best.look(graph, messages)
+                } else {
+                    Ok(())
+                }
+            },
+        )?;
         best.look(graph, &mut self.max)?;
         if best.score == f64::NEG_INFINITY {
-            return Err(Error::NothingFound { method: "loopy belief propagation" });
+            // Beliefs without support prove that there is no labelling.
+            self.max.variable_beliefs(graph, &mut self.marginals, |_, _| ())?;
+            return Err(Error::NothingFound {
+                method: "loopy belief propagation",
+            });
         }
-        Ok(Decoding { labels: best.labels, score: best.score, bound: None, report })
+        Ok(Decoding {
+            labels: best.labels,
+            score: best.score,
+            bound: None,
+            report,
+        })
     }
 }
 
@@ -91,7 +124,11 @@ struct Best {
 }
 
 impl Best {
-    fn look<T: Scalar>(&mut self, graph: &FactorGraph, messages: &mut Messages<T, LogMax>) -> Result<(), Error> {
+    fn look<T: Scalar>(
+        &mut self,
+        graph: &FactorGraph,
+        messages: &mut Messages<T, LogMax>,
+    ) -> Result<(), Error> {
         let mut labels = Vec::new();
         messages.update_all_cavities(graph)?;
         decode(graph, messages, &self.order, &mut labels);
@@ -114,7 +151,7 @@ fn sum<T: Scalar, A: Algebra<T>>(
 ) -> Result<(LogZ, Report), Error> {
     messages.prepare(graph)?;
     messages.lost |= options.space == Space::Linear && !messages.potentials.is_narrow();
-    let report = run(graph, messages, options, options.tolerance, tree, |_, _| Ok(()))?;
+    let report = run(graph, messages, options, tree, |_, _| Ok(()))?;
     messages.update_all_cavities(graph)?;
     messages.variable_marginals(graph, marginals)?;
     Ok((LogZ::Bethe(messages.bethe_log_z(graph)?), report))
@@ -125,11 +162,11 @@ fn run<T: Scalar, A: Algebra<T>>(
     graph: &FactorGraph,
     messages: &mut Messages<T, A>,
     options: &LoopyOptions,
-    tolerance: f64,
     tree: &mut tree::Reparameterization,
     mut watch: impl FnMut(&mut Messages<T, A>, usize) -> Result<(), Error>,
 ) -> Result<Report, Error> {
     messages.damping = options.damping;
+    let tolerance = A::tolerance(options.tolerance, messages.potentials.spread);
     if options.schedule == Schedule::Residual {
         return residual::run(graph, messages, options.iterations, tolerance, watch);
     }
@@ -165,5 +202,11 @@ fn report<T: Scalar, A: Algebra<T>>(
     tolerance: f64,
 ) -> Report {
     let converged = residual <= tolerance;
-    Report { exact: false, converged, iterations, messages: messages.sent, residual }
+    Report {
+        exact: false,
+        converged,
+        iterations,
+        messages: messages.sent,
+        residual,
+    }
 }

@@ -34,8 +34,9 @@ pub struct LoopyOptions {
     pub schedule: Schedule,
     /// Weight of the old message in the new one, from 0 to below 1.
     pub damping: f64,
-    /// Messages are settled when none would change by more than this; in the max form, times the spread of the
-    /// scores where it is above 1.
+    /// Messages are settled when no entry would change by more than this, the largest entry of a message being 1;
+    /// relative to the entry where tables forbid combinations. In log space it is the change of the logarithms,
+    /// and the tolerance is multiplied by the spread of the scores where that is above 1.
     pub tolerance: f64,
     /// Most rounds; for the residual schedule as many messages as a round has.
     pub iterations: usize,
@@ -60,7 +61,13 @@ impl Default for LoopyOptions {
 
 impl LoopyOptions {
     pub(super) fn check(&self) -> Result<(), Error> {
-        let wrong = |option, found, expected| Err(Error::Option { option, found, expected });
+        let wrong = |option, found, expected| {
+            Err(Error::Option {
+                option,
+                found,
+                expected,
+            })
+        };
         if !(0.0..1.0).contains(&self.damping) {
             return wrong("damping", self.damping, "a number from 0 to below 1");
         }

@@ -26,7 +26,9 @@ impl PartialOrd for Entry {
 
 impl Ord for Entry {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.change.total_cmp(&other.change).then(other.slot.cmp(&self.slot))
+        self.change
+            .total_cmp(&other.change)
+            .then(other.slot.cmp(&self.slot))
     }
 }
 
@@ -49,7 +51,10 @@ impl<T: Scalar> Candidates<T> {
         self.messages[messages.vector(slot)].copy_from_slice(messages.fresh(slot));
         self.change[slot] = change;
         if change > self.tolerance {
-            self.queue.push(Entry { change, slot: slot as u32 });
+            self.queue.push(Entry {
+                change,
+                slot: slot as u32,
+            });
         }
         Ok(())
     }
@@ -99,7 +104,12 @@ pub(super) fn run<T: Scalar, A: Algebra<T>>(
             watch(messages, sent / round)?;
         }
     }
-    Ok(report(messages, sent.div_ceil(round), candidates.residual(), tolerance))
+    Ok(report(
+        messages,
+        sent.div_ceil(round),
+        candidates.residual(),
+        tolerance,
+    ))
 }
 
 /// Stores a message and computes anew what depends on it.
@@ -121,7 +131,10 @@ fn send<T: Scalar, A: Algebra<T>>(
         if from == slot {
             continue;
         }
-        for other in graph.slots(graph.slot_factor(from)).filter(|&other| other != from) {
+        for other in graph
+            .slots(graph.slot_factor(from))
+            .filter(|&other| other != from)
+        {
             candidates.compute(graph, messages, other)?;
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::models::{Model, models};
 use fieldmark_graph::exact::{Enumeration, JunctionTree, ProductChain, Tree, k_best};
-use fieldmark_graph::{Engine, FactorGraph, Error, LogZ, MaxMarginals};
+use fieldmark_graph::{Engine, Error, FactorGraph, LogZ, MaxMarginals};
 
 const SEEDS: u64 = 12;
 
@@ -19,13 +19,18 @@ fn agrees_with_enumeration<E: MaxMarginals>(engine: &mut E, model: &Model) {
         Err(error) => {
             assert!(matches!(error, Error::Contradiction { .. }), "{name}: {error}");
             for error in [engine.sum(graph).err(), engine.max(graph).err()] {
-                assert!(matches!(error, Some(Error::Contradiction { .. })), "{name}: {error:?}");
+                assert!(
+                    matches!(error, Some(Error::Contradiction { .. })),
+                    "{name}: {error:?}"
+                );
             }
             assert!(engine.max_marginals(graph).is_err(), "{name}");
             return;
         }
     };
-    let found = engine.sum(graph).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let found = engine
+        .sum(graph)
+        .unwrap_or_else(|error| panic!("{name}: {error}"));
     assert!(found.report().exact && found.report().converged);
     let (LogZ::Exact(a), LogZ::Exact(b)) = (found.log_z(), expected.log_z()) else {
         panic!("{name}: not exact")
@@ -33,7 +38,10 @@ fn agrees_with_enumeration<E: MaxMarginals>(engine: &mut E, model: &Model) {
     assert!(close(a, b, model.weight), "{name}: log Z {a}, expected {b}");
     for variable in 0..graph.variables() as u32 {
         for (a, b) in found.variable(variable).iter().zip(expected.variable(variable)) {
-            assert!((a - b).abs() < 1e-9, "{name}: marginal of {variable} {a}, expected {b}");
+            assert!(
+                (a - b).abs() < 1e-9,
+                "{name}: marginal of {variable} {a}, expected {b}"
+            );
         }
     }
     let (mut a, mut b) = (Vec::new(), Vec::new());
@@ -47,12 +55,18 @@ fn agrees_with_enumeration<E: MaxMarginals>(engine: &mut E, model: &Model) {
     }
     let best = enumeration.max(graph).unwrap();
     let decoding = engine.max(graph).unwrap();
-    assert!(close(decoding.score, best.score, model.weight), "{name}: {decoding:?}, expected {best:?}");
+    assert!(
+        close(decoding.score, best.score, model.weight),
+        "{name}: {decoding:?}, expected {best:?}"
+    );
     assert_eq!(graph.score(&decoding.labels), Ok(decoding.score), "{name}");
     assert!(decoding.report.exact && decoding.bound == Some(decoding.score));
     let expected = enumeration.max_marginals(graph).unwrap();
     for (a, b) in engine.max_marginals(graph).unwrap().iter().zip(expected) {
-        assert!(close(*a, *b, model.weight), "{name}: max-marginal {a}, expected {b}");
+        assert!(
+            close(*a, *b, model.weight),
+            "{name}: max-marginal {a}, expected {b}"
+        );
     }
 }
 
@@ -63,7 +77,11 @@ fn trees() {
         if model.is_forest {
             agrees_with_enumeration(&mut engine, &model);
         } else {
-            assert!(matches!(engine.sum(&model.graph), Err(Error::Cycle { .. })) || !model.is_dense, "{}", model.name);
+            assert!(
+                matches!(engine.sum(&model.graph), Err(Error::Cycle { .. })) || !model.is_dense,
+                "{}",
+                model.name
+            );
         }
     }
 }
@@ -87,11 +105,17 @@ fn product_chains() {
 fn k_best_agrees<E: MaxMarginals>(engine: &mut E, model: &Model) {
     let mut graph: FactorGraph = model.graph.clone();
     for k in [0, 1, 7, 40] {
-        let Ok(expected) = Enumeration::default().k_best(&graph, k) else { return };
+        let Ok(expected) = Enumeration::default().k_best(&graph, k) else {
+            return;
+        };
         let found = k_best(engine, &mut graph, k).unwrap();
         assert_eq!(found.len(), expected.len(), "{}, k = {k}", model.name);
         for (found, expected) in found.iter().zip(&expected) {
-            assert!(close(found.score, expected.1, model.weight), "{}, k = {k}", model.name);
+            assert!(
+                close(found.score, expected.1, model.weight),
+                "{}, k = {k}",
+                model.name
+            );
             assert_eq!(graph.score(&found.labels), Ok(found.score));
         }
         let mut labels: Vec<&Vec<u32>> = found.iter().map(|decoding| &decoding.labels).collect();

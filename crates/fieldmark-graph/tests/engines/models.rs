@@ -41,11 +41,51 @@ pub struct Style {
 }
 
 pub const STYLES: [(&str, Style); 5] = [
-    ("soft", Style { weight: 2.0, forbidden: 0.0, restricted: 0.0, shared: false }),
-    ("shared tables", Style { weight: 1.0, forbidden: 0.0, restricted: 0.0, shared: true }),
-    ("restricted", Style { weight: 2.0, forbidden: 0.0, restricted: 0.5, shared: false }),
-    ("forbidden", Style { weight: 2.0, forbidden: 0.25, restricted: 0.2, shared: false }),
-    ("huge weights", Style { weight: 1e4, forbidden: 0.05, restricted: 0.2, shared: false }),
+    (
+        "soft",
+        Style {
+            weight: 2.0,
+            forbidden: 0.0,
+            restricted: 0.0,
+            shared: false,
+        },
+    ),
+    (
+        "shared tables",
+        Style {
+            weight: 1.0,
+            forbidden: 0.0,
+            restricted: 0.0,
+            shared: true,
+        },
+    ),
+    (
+        "restricted",
+        Style {
+            weight: 2.0,
+            forbidden: 0.0,
+            restricted: 0.5,
+            shared: false,
+        },
+    ),
+    (
+        "forbidden",
+        Style {
+            weight: 2.0,
+            forbidden: 0.25,
+            restricted: 0.2,
+            shared: false,
+        },
+    ),
+    (
+        "huge weights",
+        Style {
+            weight: 1e4,
+            forbidden: 0.05,
+            restricted: 0.2,
+            shared: false,
+        },
+    ),
 ];
 
 /// Scopes of a structure, given its number of variables.
@@ -59,12 +99,38 @@ fn structures(random: &mut Random) -> Vec<Structure> {
         ("chain", 6, true, pairs(&[(0, 1), (2, 1), (2, 3), (3, 4), (5, 4)])),
         ("two trees", 6, true, pairs(&[(0, 1), (0, 2), (4, 3), (4, 5)])),
         ("hub", 8, true, (1..8).map(|leaf| vec![0, leaf]).collect()),
-        ("tree of cliques", 7, true, vec![vec![0, 1, 2], vec![3, 2], vec![4, 3, 5], vec![6, 0]]),
-        ("cycle", 5, false, pairs(&[(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)])),
+        (
+            "tree of cliques",
+            7,
+            true,
+            vec![vec![0, 1, 2], vec![3, 2], vec![4, 3, 5], vec![6, 0]],
+        ),
+        (
+            "cycle",
+            5,
+            false,
+            pairs(&[(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)]),
+        ),
         ("double edge", 3, false, pairs(&[(0, 1), (0, 1), (1, 2)])),
         ("all pairs", 5, false, all_pairs(5)),
-        ("cliques in a cycle", 6, false, vec![vec![0, 1, 2], vec![2, 3, 4], vec![4, 5, 0], vec![1, 5]]),
-        ("four at once", 6, false, vec![vec![0, 1, 2, 3], vec![3, 4], vec![4, 5], vec![5, 0], vec![2, 5, 4]]),
+        (
+            "cliques in a cycle",
+            6,
+            false,
+            vec![vec![0, 1, 2], vec![2, 3, 4], vec![4, 5, 0], vec![1, 5]],
+        ),
+        (
+            "four at once",
+            6,
+            false,
+            vec![
+                vec![0, 1, 2, 3],
+                vec![3, 4],
+                vec![4, 5],
+                vec![5, 0],
+                vec![2, 5, 4],
+            ],
+        ),
         ("hub and chain", 7, false, hub_and_chain(7)),
     ];
     list.push(("grid", 9, false, grid(3, 3)));
@@ -73,7 +139,12 @@ fn structures(random: &mut Random) -> Vec<Structure> {
     skip.push(vec![0, 4]);
     skip.push(vec![2 + random.below(2), 7]);
     list.push(("skip chain", 8, false, skip));
-    list.push(("random tree", 7, true, (1..7).map(|child| vec![random.below(child), child]).collect()));
+    list.push((
+        "random tree",
+        7,
+        true,
+        (1..7).map(|child| vec![random.below(child), child]).collect(),
+    ));
     list
 }
 
@@ -82,7 +153,10 @@ fn all_pairs(n: u32) -> Vec<Vec<u32>> {
 }
 
 fn hub_and_chain(n: u32) -> Vec<Vec<u32>> {
-    (1..n).map(|v| vec![v, 0]).chain((1..n - 1).map(|v| vec![v, v + 1])).collect()
+    (1..n)
+        .map(|v| vec![v, 0])
+        .chain((1..n - 1).map(|v| vec![v, v + 1]))
+        .collect()
 }
 
 /// Variables by rows.
@@ -129,7 +203,10 @@ pub fn unroll(random: &mut Random, variables: u32, scopes: &[Vec<u32>], style: S
     }
     for variable in 0..variables {
         if random.unit() < 0.8 {
-            let soft = Style { forbidden: 0.0, ..style };
+            let soft = Style {
+                forbidden: 0.0,
+                ..style
+            };
             let scores = scores(random, labels[variable as usize] as usize, soft);
             builder.factor_with(0, &[variable], &scores).unwrap();
         }
