@@ -287,3 +287,55 @@ impl Engine for DualDecoder {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::FactorGraphBuilder;
+    use fieldmark_core::random::SplitMix64;
+
+    #[test]
+    fn the_bound_never_rises() {
+        for seed in 0..20 {
+            let mut random = SplitMix64(seed);
+            let mut scores = |count: usize| -> Vec<f64> {
+                (0..count)
+                    .map(|_| (random.bits() % 1000) as f64 / 100.0)
+                    .collect()
+            };
+            let mut builder = FactorGraphBuilder::default();
+            for variable in 0..8 {
+                builder.variable(3).unwrap();
+                builder.factor_with(0, &[variable], &scores(3)).unwrap();
+            }
+            for (a, b) in [
+                (0, 1),
+                (1, 2),
+                (2, 3),
+                (3, 0),
+                (4, 1),
+                (5, 2),
+                (6, 7),
+                (7, 4),
+                (0, 6),
+            ] {
+                builder.factor_with(1, &[a, b], &scores(9)).unwrap();
+            }
+            for scope in [[0, 3, 5], [7, 2, 1]] {
+                builder.factor_with(2, &scope, &scores(27)).unwrap();
+            }
+            let graph = builder.build();
+            let mut decoder = DualDecoder::default();
+            decoder.prepare(&graph).unwrap();
+            let mut bound = f64::INFINITY;
+            for round in 0..50 {
+                let next = decoder.round(&graph).unwrap();
+                assert!(
+                    next <= bound + 1e-9,
+                    "seed {seed}, round {round}: {next} after {bound}"
+                );
+                bound = next;
+            }
+        }
+    }
+}

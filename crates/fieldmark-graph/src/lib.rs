@@ -1,7 +1,53 @@
 //! Conditional random fields of any structure.
 //!
 //! A [`FactorGraph`] is the unrolled model of one instance: variables with label sets, and factors with tables of
-//! log-scores. An [`Engine`] answers questions about it: log Z, marginals, the best labelling.
+//! log-scores, which factors with tied weights share. An [`Engine`] answers questions about it: log Z, marginals of
+//! variables and factors, the best labelling, and a [`Report`] of how it came to the answer.
+//!
+//! | engine | answers | for |
+//! |---|---|---|
+//! | [`Tree`](exact::Tree) | exact | graphs without cycles |
+//! | [`JunctionTree`](exact::JunctionTree) | exact, or a refusal with numbers | graphs of small width |
+//! | [`ProductChain`](exact::ProductChain) | exact, or a refusal with numbers | factorial chains with few labels |
+//! | [`LoopyBp`](loopy::LoopyBp) | approximate sums and labellings | any graph |
+//! | [`Gibbs`] | approximate sums and labellings | any graph, also very dense ones |
+//! | [`DualDecoder`] | a labelling with an upper bound, often proved to be the best | any graph |
+//! | [`Enumeration`](exact::Enumeration) | exact | tests |
+//!
+//! ```
+//! use fieldmark_graph::exact::{JunctionTree, k_best};
+//! use fieldmark_graph::{Engine, Error, FactorGraphBuilder};
+//!
+//! # fn main() -> Result<(), Error> {
+//! // Two chains of three positions, joined position by position.
+//! let mut builder = FactorGraphBuilder::default();
+//! let step = builder.table(&[2, 2], &[1.0, 0.0, 0.0, 1.0])?;
+//! let between = builder.table(&[2, 2], &[0.5, 0.0, 0.0, 0.5])?;
+//! for position in 0..3u32 {
+//!     let (upper, lower) = (builder.variable(2)?, builder.variable(2)?);
+//!     builder.factor_with(0, &[upper], &[0.0, f64::from(position) - 0.5])?;
+//!     builder.factor(1, &[upper, lower], between)?;
+//!     if position > 0 {
+//!         builder.factor(2, &[upper - 2, upper], step)?;
+//!         builder.factor(2, &[lower - 2, lower], step)?;
+//!     }
+//! }
+//! let mut graph = builder.build();
+//!
+//! let mut engine = JunctionTree::default();
+//! assert_eq!(engine.max(&graph)?.labels, [1, 1, 1, 1, 1, 1]);
+//! assert_eq!(k_best(&mut engine, &mut graph, 5)?.len(), 5);
+//!
+//! // How probable is it that the upper chain has label 1 in its first two positions?
+//! let log_z = engine.sum(&graph)?.log_z().value();
+//! graph.clamp(0, 1)?;
+//! graph.clamp(2, 1)?;
+//! let restricted = engine.sum(&graph)?.log_z().value();
+//! let probability = restricted.zip(log_z).map(|(part, all)| (part - all).exp());
+//! assert!(probability.is_some_and(|p| p > 0.0 && p < 1.0));
+//! # Ok(())
+//! # }
+//! ```
 
 mod bp;
 mod conditional;

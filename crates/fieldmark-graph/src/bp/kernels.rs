@@ -345,3 +345,92 @@ macro_rules! implement_scalar {
 // Two cavities of TINY and a table entry at the end of its range still make a normal number.
 implement_scalar!(f32, 27.0, 1e-25);
 implement_scalar!(f64, 200.0, 1e-100);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fieldmark_core::kernels::Real;
+    use fieldmark_core::random::SplitMix64;
+
+    /// Padded columns for 1 to 13 vectors of 4, and 0 to 9 rows.
+    fn shapes() -> impl Iterator<Item = (usize, usize)> {
+        (0..10).flat_map(|rows| (1..14).map(move |vectors| (rows, vectors * 8)))
+    }
+
+    fn numbers<T: Real>(random: &mut SplitMix64, count: usize) -> Vec<T> {
+        let unit = |bits: u64| (bits >> 11) as f64 / (1u64 << 53) as f64;
+        (0..count)
+            .map(|_| T::from_f64(unit(random.bits()) - 0.5))
+            .collect()
+    }
+
+    fn agree<T: Scalar>(tolerance: f64) {
+        let mut random = SplitMix64(1);
+        for (rows, columns) in shapes() {
+            let (matrix, n) = (
+                numbers::<T>(&mut random, rows * columns),
+                numbers::<T>(&mut random, rows),
+            );
+            let mut out = vec![T::ZERO; columns];
+            let entry = |i: usize, j: usize| (n[i].to_f64(), matrix[i * columns + j].to_f64());
+            let mut check = |kernel: fn(&[T], &[T], &mut [T]), plain: &dyn Fn(usize) -> f64| {
+                kernel(&matrix, &n, &mut out);
+                for (j, out) in out.iter().enumerate() {
+                    let (found, expected) = (out.to_f64(), plain(j));
+                    let equal = found == expected || (found - expected).abs() < tolerance;
+                    assert!(equal, "{rows} × {columns}: {found}, expected {expected}");
+                }
+            };
+            let terms = |j: usize| (0..rows).map(move |i| entry(i, j));
+            check(T::sum_rows, &|j| terms(j).map(|(n, m)| n * m).sum());
+            check(T::max_rows, &|j| {
+                terms(j).map(|(n, m)| n + m).fold(f64::NEG_INFINITY, f64::max)
+            });
+            check(T::log_sum_rows, &|j| {
+                terms(j).map(|(n, m)| (n + m).exp()).sum::<f64>().ln()
+            });
+        }
+    }
+
+    #[test]
+    fn rows_agree_with_plain_code() {
+        agree::<f32>(1e-5);
+        agree::<f64>(1e-13);
+    }
+
+    #[test]
+    fn impossible_entries_stay_impossible() {
+        let never = f64::NEG_INFINITY;
+        let matrix = [0.0, never, 1.0, never, never, never, 2.0, never];
+        let mut out = [0.0; 4];
+        f64::log_sum_rows(&matrix, &[never, 0.5], &mut out);
+        assert_eq!((out[0], out[1], out[3]), (never, never, never));
+        assert!((out[2] - 2.5).abs() < 1e-15);
+        f64::max_rows(&matrix, &[never, 0.5], &mut out);
+        assert_eq!(out, [never, never, 2.5, never]);
+    }
+
+    #[test]
+    fn products_tell_what_was_lost() {
+        let mut acc = [1e-60, 0.0, 1.0, 0.5];
+        assert!(
+            !f64::multiply(&mut acc, &[1.0, 1e-90, 0.0, 1.0]),
+            "zeros are no loss"
+        );
+        assert!(f64::multiply(&mut acc, &[1e-60, 1.0, 1.0, 1.0]));
+        assert_eq!(acc[1..], [0.0, 0.0, 0.5]);
+    }
+
+    #[test]
+    fn equal_infinities_have_no_distance() {
+        let never = f64::NEG_INFINITY;
+        assert_eq!(
+            f64::distance(&[never, 1.0, 2.0, never], &[never, 1.5, 2.0, never]),
+            0.5
+        );
+        assert_eq!(
+            f64::distance(&[never, 1.0, 2.0, 0.0], &[never, 1.0, 2.0, never]),
+            f64::INFINITY
+        );
+    }
+}

@@ -1,10 +1,11 @@
 //! Approximate engines against exact ones.
 
-use crate::models::{Model, Random, STYLES, Style, grid, models, unroll};
+use crate::models::{Model, Random, SOFT, Style, grid, models, unroll};
 use fieldmark_graph::exact::{Enumeration, JunctionTree, Tree};
 use fieldmark_graph::loopy::{LoopyBp, LoopyOptions, Schedule, Space};
 use fieldmark_graph::{
-    Annealing, DualDecoder, DualOptions, Engine, Error, FactorGraph, Gibbs, GibbsOptions, LogZ, Scalar,
+    Annealing, Beliefs, DualDecoder, DualOptions, Engine, Error, FactorGraph, FactorGraphBuilder, Gibbs,
+    GibbsOptions, LogZ, Scalar,
 };
 
 const SCHEDULES: [Schedule; 4] = [
@@ -29,7 +30,10 @@ fn loopy<T: Scalar>(schedule: Schedule, space: Space, damping: f64) -> LoopyBp<T
 
 /// Largest difference between the marginals of two engines, for variables and factors.
 fn distance(graph: &FactorGraph, a: &mut dyn Engine, b: &mut dyn Engine) -> f64 {
-    let (a, b) = (a.sum(graph).unwrap(), b.sum(graph).unwrap());
+    beliefs_distance(graph, a.sum(graph).unwrap(), b.sum(graph).unwrap())
+}
+
+fn beliefs_distance(graph: &FactorGraph, a: Beliefs<'_>, b: Beliefs<'_>) -> f64 {
     let mut largest = 0.0f64;
     let mut compare = |a: &[f64], b: &[f64]| {
         assert_eq!(a.len(), b.len());
@@ -143,10 +147,7 @@ fn log_and_linear_space_agree_on_all_graphs() {
 /// Every schedule that converges comes to the same fixed point on models that are soft enough to have one only.
 #[test]
 fn schedules_agree_and_converge_on_soft_graphs() {
-    let style = Style {
-        weight: 0.5,
-        ..STYLES[0].1
-    };
+    let style = Style { weight: 0.5, ..SOFT };
     for seed in 0..20 {
         let graph = unroll(&mut Random::new(seed), 9, &grid(3, 3), style);
         let mut reference = loopy::<f64>(Schedule::Flooding, Space::Linear, 0.0);
@@ -167,7 +168,8 @@ fn schedules_agree_and_converge_on_soft_graphs() {
 fn an_unfinished_run_says_so() {
     let style = Style {
         weight: 3.0,
-        ..STYLES[1].1
+        shared: true,
+        ..SOFT
     };
     let graph = unroll(&mut Random::new(5), 25, &grid(5, 5), style);
     for schedule in SCHEDULES {
@@ -197,24 +199,30 @@ fn trp_is_not_worse_than_flooding_at_the_same_number_of_messages() {
     for (weight, rows) in [(0.6, 3), (1.0, 3), (1.0, 4), (1.5, 4)] {
         let style = Style {
             weight,
-            forbidden: 0.0,
-            restricted: 0.0,
             shared: true,
+            ..SOFT
         };
-        for budget in [100, 200, 400] {
-            let (mut trp, mut flooding) = ([vec![], vec![]], [vec![], vec![]]);
-            for seed in 0..21 {
-                let graph = unroll(&mut Random::new(seed), rows * 4, &grid(rows, 4), style);
-                for (schedule, errors) in [(Schedule::Trp, &mut trp), (Schedule::Flooding, &mut flooding)] {
+        let budgets = [100, 200, 400];
+        // For each budget: errors of TRP and of flooding, and their distances from the fixed point.
+        let mut found = budgets.map(|_| [vec![], vec![], vec![], vec![]]);
+        for seed in 0..21 {
+            let graph = unroll(&mut Random::new(seed), rows * 4, &grid(rows, 4), style);
+            let mut exact = JunctionTree::default();
+            let exact = exact.sum(&graph).unwrap();
+            let mut settled = loopy::<f64>(Schedule::Flooding, Space::Linear, 0.0);
+            let settled = settled.sum(&graph).unwrap();
+            assert!(settled.report().converged);
+            for (budget, found) in budgets.into_iter().zip(&mut found) {
+                for (place, schedule) in [Schedule::Trp, Schedule::Flooding].into_iter().enumerate() {
                     let mut engine = stopped_after(&graph, schedule, budget);
-                    errors[0].push(distance(&graph, &mut engine, &mut JunctionTree::default()));
-                    let mut settled = loopy::<f64>(Schedule::Flooding, Space::Linear, 0.0);
-                    assert!(settled.sum(&graph).unwrap().report().converged);
-                    errors[1].push(distance(&graph, &mut engine, &mut settled));
+                    let beliefs = engine.sum(&graph).unwrap();
+                    found[place].push(beliefs_distance(&graph, beliefs, exact));
+                    found[place + 2].push(beliefs_distance(&graph, beliefs, settled));
                 }
             }
-            let [error, unsettled] = trp.map(median);
-            let [flooding_error, flooding_unsettled] = flooding.map(median);
+        }
+        for (budget, found) in budgets.into_iter().zip(found) {
+            let [error, flooding_error, unsettled, flooding_unsettled] = found.map(median);
             let case = format!("weight {weight}, {rows} rows, {budget} messages");
             assert!(
                 error <= 1.03 * flooding_error,
@@ -289,9 +297,8 @@ fn gibbs_marginals_are_within_five_standard_deviations() {
     };
     let soft = Style {
         weight: 0.7,
-        forbidden: 0.0,
         restricted: 0.3,
-        shared: false,
+        ..SOFT
     };
     for seed in 0..3 {
         for scopes in [grid(3, 3), vec![vec![0, 1, 2], vec![2, 3], vec![3, 4, 0]]] {
@@ -390,4 +397,49 @@ fn dual_bounds_hold_and_certificates_are_right() {
         tight * 100 >= all * 80 && right * 100 >= all * 97,
         "{tight} tight, {right} right of {all}"
     );
+}
+
+/// At settled messages the derivative of the Bethe estimate by a score is the belief of its entry, which is what
+/// training with approximate marginals relies on.
+#[test]
+fn the_bethe_estimate_has_the_beliefs_as_its_gradient() {
+    let step = 1e-4;
+    for seed in 0..3 {
+        let scopes = [grid(2, 3), vec![vec![0, 2, 4], vec![1]]].concat();
+        let graph = unroll(&mut Random::new(seed), 6, &scopes, Style { weight: 0.8, ..SOFT });
+        for factor in 0..graph.factors() {
+            let mut beliefs = Vec::new();
+            let mut engine = loopy::<f64>(Schedule::Trp, Space::Linear, 0.0);
+            engine.sum(&graph).unwrap().factor(factor, &mut beliefs);
+            for (entry, belief) in beliefs.iter().enumerate() {
+                let estimate = |change: f64| {
+                    let graph = with_changed_score(&graph, factor, entry, change);
+                    let mut engine = loopy::<f64>(Schedule::Trp, Space::Linear, 0.0);
+                    let beliefs = engine.sum(&graph).unwrap();
+                    assert!(beliefs.report().converged);
+                    beliefs.log_z().value().unwrap()
+                };
+                let slope = (estimate(step) - estimate(-step)) / (2.0 * step);
+                assert!(
+                    (slope - belief).abs() < 1e-7,
+                    "seed {seed}, factor {factor}: {slope}, belief {belief}"
+                );
+            }
+        }
+    }
+}
+
+fn with_changed_score(graph: &FactorGraph, factor: usize, entry: usize, change: f64) -> FactorGraph {
+    let mut builder = FactorGraphBuilder::default();
+    for variable in 0..graph.variables() as u32 {
+        builder.variable(graph.labels(variable)).unwrap();
+    }
+    for other in 0..graph.factors() {
+        let mut scores = graph.scores(other).to_vec();
+        if other == factor {
+            scores[entry] += change;
+        }
+        builder.factor_with(0, graph.scope(other), &scores).unwrap();
+    }
+    builder.build()
 }

@@ -38,43 +38,59 @@ pub struct Style {
     pub forbidden: f64,
     pub restricted: f64,
     pub shared: bool,
+    /// Whether scores are whole numbers, so that many labellings tie.
+    pub whole: bool,
 }
 
-pub const STYLES: [(&str, Style); 5] = [
-    (
-        "soft",
-        Style {
-            weight: 2.0,
-            forbidden: 0.0,
-            restricted: 0.0,
-            shared: false,
-        },
-    ),
+pub const SOFT: Style = Style {
+    weight: 2.0,
+    forbidden: 0.0,
+    restricted: 0.0,
+    shared: false,
+    whole: false,
+};
+
+pub const STYLES: [(&str, Style); 7] = [
+    ("soft", SOFT),
     (
         "shared tables",
         Style {
             weight: 1.0,
-            forbidden: 0.0,
-            restricted: 0.0,
             shared: true,
+            ..SOFT
         },
     ),
     (
         "restricted",
         Style {
-            weight: 2.0,
-            forbidden: 0.0,
             restricted: 0.5,
-            shared: false,
+            ..SOFT
+        },
+    ),
+    (
+        "shared and restricted",
+        Style {
+            restricted: 0.3,
+            forbidden: 0.1,
+            shared: true,
+            ..SOFT
         },
     ),
     (
         "forbidden",
         Style {
-            weight: 2.0,
             forbidden: 0.25,
             restricted: 0.2,
-            shared: false,
+            ..SOFT
+        },
+    ),
+    (
+        "ties",
+        Style {
+            weight: 1.0,
+            forbidden: 0.05,
+            whole: true,
+            ..SOFT
         },
     ),
     (
@@ -83,7 +99,7 @@ pub const STYLES: [(&str, Style); 5] = [
             weight: 1e4,
             forbidden: 0.05,
             restricted: 0.2,
-            shared: false,
+            ..SOFT
         },
     ),
 ];
@@ -186,7 +202,8 @@ pub fn scores(random: &mut Random, count: usize, style: Style) -> Vec<f64> {
         if random.unit() < style.forbidden {
             f64::NEG_INFINITY
         } else {
-            (random.unit() * 2.0 - 1.0) * style.weight
+            let score = (random.unit() * 2.0 - 1.0) * style.weight;
+            if style.whole { score.round() } else { score }
         }
     };
     (0..count).map(|_| score(random)).collect()
