@@ -45,7 +45,7 @@ pub(super) struct Walk {
 
 impl Walk {
     /// Relates a clique to a table over allowed labels of some of its variables.
-    pub(super) fn to_variables(&mut self, domains: &Domains, clique: &[u32], other: &[u32]) {
+    pub(super) fn lead_to_variables(&mut self, domains: &Domains, clique: &[u32], other: &[u32]) {
         self.begin(0);
         for &variable in clique {
             let stride = other
@@ -57,7 +57,7 @@ impl Walk {
     }
 
     /// Relates a clique to the table of a factor, whose other variables have one allowed label.
-    pub(super) fn to_factor(
+    pub(super) fn lead_to_factor(
         &mut self,
         graph: &FactorGraph,
         domains: &Domains,

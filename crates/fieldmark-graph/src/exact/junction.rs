@@ -122,7 +122,7 @@ impl JunctionTree {
             match self.clique_of(graph, factor) {
                 Some(clique) => {
                     let variables = self.cliques.variables(clique);
-                    self.walk.to_factor(graph, &self.domains, variables, factor);
+                    self.walk.lead_to_factor(graph, &self.domains, variables, factor);
                     let table = self.table_start[clique]..self.table_start[clique + 1];
                     self.walk.spread(&mut self.tables[table], scores);
                 }
@@ -168,7 +168,7 @@ impl JunctionTree {
             let table = &self.tables[self.table_start[clique]..self.table_start[clique + 1]];
             let message =
                 &mut self.separators[self.separator_start[clique]..self.separator_start[clique + 1]];
-            self.walk.to_variables(&self.domains, variables, separator);
+            self.walk.lead_to_variables(&self.domains, variables, separator);
             match form {
                 Form::Sum => self.walk.log_sums(table, message),
                 Form::Max => self.walk.maxima(table, message),
@@ -184,7 +184,7 @@ impl JunctionTree {
             if self.cliques.parent[clique] != NONE {
                 let parent = self.cliques.parent[clique] as usize;
                 self.walk
-                    .to_variables(&self.domains, self.cliques.variables(parent), separator);
+                    .lead_to_variables(&self.domains, self.cliques.variables(parent), separator);
                 let table = &mut self.tables[self.table_start[parent]..self.table_start[parent + 1]];
                 self.walk.spread(table, message);
             }
@@ -206,7 +206,7 @@ impl JunctionTree {
             update.clear();
             update.resize(message.len(), 0.0);
             self.walk
-                .to_variables(&self.domains, self.cliques.variables(parent), separator);
+                .lead_to_variables(&self.domains, self.cliques.variables(parent), separator);
             let table = &self.tables[self.table_start[parent]..self.table_start[parent + 1]];
             match form {
                 Form::Sum => self.walk.log_sums(table, &mut update),
@@ -222,7 +222,7 @@ impl JunctionTree {
                 };
             }
             self.walk
-                .to_variables(&self.domains, self.cliques.variables(clique), separator);
+                .lead_to_variables(&self.domains, self.cliques.variables(clique), separator);
             let table = &mut self.tables[self.table_start[clique]..self.table_start[clique + 1]];
             self.walk.spread(table, &update);
         }
@@ -262,7 +262,7 @@ impl JunctionTree {
                     let clique = clique as usize;
                     values.resize(labels.len(), nothing);
                     self.walk
-                        .to_variables(&self.domains, self.cliques.variables(clique), &[variable]);
+                        .lead_to_variables(&self.domains, self.cliques.variables(clique), &[variable]);
                     let table = &self.tables[self.table_start[clique]..self.table_start[clique + 1]];
                     reduce(&mut self.walk, table, &mut values);
                 }
@@ -282,7 +282,7 @@ impl JunctionTree {
         for &clique in &self.order {
             let clique = clique as usize;
             let (variables, separator) = (self.cliques.variables(clique), self.cliques.separator(clique));
-            walk.to_variables(&self.domains, variables, separator);
+            walk.lead_to_variables(&self.domains, variables, separator);
             let given = separator.iter().fold(0, |place, &variable| {
                 let domain = self.domains.labels(variable);
                 let label = domain.binary_search(&labels[variable as usize]);
@@ -359,7 +359,7 @@ impl FactorBeliefs for JunctionTree {
         let mut walk = Walk::default();
         match self.clique_of(graph, factor) {
             Some(clique) => {
-                walk.to_factor(graph, &self.domains, self.cliques.variables(clique), factor);
+                walk.lead_to_factor(graph, &self.domains, self.cliques.variables(clique), factor);
                 walk.sums(self.table(clique), into);
             }
             None => {

@@ -89,7 +89,7 @@ impl ProductChain {
                 let labels = self.domains.labels(variable);
                 values.clear();
                 values.resize(labels.len(), nothing);
-                walk.to_variables(&self.domains, self.slices.variables(slice), &[variable]);
+                walk.lead_to_variables(&self.domains, self.slices.variables(slice), &[variable]);
                 reduce(&mut walk, table, &mut values);
                 for (&label, &value) in labels.iter().zip(&values) {
                     self.marginals[graph.states(variable).start + label as usize] = value;
@@ -185,7 +185,7 @@ impl FactorBeliefs for ProductChain {
                 .factor_beliefs()
                 .factor(&self.collapsed, step, &mut table);
         }
-        walk.to_factor(graph, &self.domains, &clique, factor);
+        walk.lead_to_factor(graph, &self.domains, &clique, factor);
         walk.sums(&table, into);
     }
 }
@@ -356,7 +356,7 @@ impl Collapse<'_> {
     fn table(&mut self, clique: &[u32], factors: &[usize], size: usize) -> Vec<f64> {
         let mut scores = vec![0.0; size];
         for &factor in factors {
-            self.walk.to_factor(self.graph, self.domains, clique, factor);
+            self.walk.lead_to_factor(self.graph, self.domains, clique, factor);
             self.walk.spread(&mut scores, self.graph.scores(factor));
         }
         scores

@@ -228,7 +228,7 @@ pub fn unroll(random: &mut Random, variables: u32, scopes: &[Vec<u32>], style: S
             builder.factor_with(0, &[variable], &scores).unwrap();
         }
     }
-    let mut shared = vec![None; 5];
+    let mut shared = [None; 5];
     for scope in scopes {
         let sides: Vec<u32> = scope.iter().map(|&v| labels[v as usize]).collect();
         let size = sides.iter().product::<u32>() as usize;
