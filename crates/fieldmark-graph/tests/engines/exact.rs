@@ -2,7 +2,7 @@
 
 use crate::models::{Model, models};
 use fieldmark_graph::exact::{Enumeration, JunctionTree, ProductChain, Tree, k_best};
-use fieldmark_graph::{Engine, Error, FactorGraph, LogZ, MaxMarginals};
+use fieldmark_graph::{Engine, Error, FactorGraph, FactorGraphBuilder, LogZ, MaxMarginals};
 
 const SEEDS: u64 = 8;
 
@@ -134,4 +134,26 @@ fn k_best_on_trees_and_junction_trees() {
             k_best_agrees(&mut Tree::new(), &model);
         }
     }
+}
+
+/// Two steps with the same table and as many labels, but not the same labels.
+#[test]
+fn product_chains_share_steps_only_with_the_same_labels() {
+    let mut builder = FactorGraphBuilder::default();
+    let scores: Vec<f64> = (0..9).map(f64::from).collect();
+    let table = builder.table(&[3, 3], &scores).unwrap();
+    for (variable, labels) in (0..).zip([[0, 1], [0, 2], [0, 1], [1, 2], [0, 2]]) {
+        builder.variable(3).unwrap();
+        builder.restrict(variable, labels).unwrap();
+        if variable > 0 {
+            builder.factor(0, &[variable - 1, variable], table).unwrap();
+        }
+    }
+    let graph = builder.build();
+    let log_z = |engine: &mut dyn Engine| engine.sum(&graph).unwrap().log_z().value().unwrap();
+    let (found, expected) = (
+        log_z(&mut ProductChain::default()),
+        log_z(&mut Enumeration::default()),
+    );
+    assert!((found - expected).abs() < 1e-9, "{found}, expected {expected}");
 }

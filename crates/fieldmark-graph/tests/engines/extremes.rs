@@ -325,3 +325,40 @@ fn options_are_checked() {
         .is_err()
     );
 }
+
+/// Label 0 is far ahead until the last position forbids it; of the other two, the one that is behind by more than
+/// linear numbers can hold wins there. Each table and each variable has a small spread, only their product has not.
+#[test]
+fn what_underflows_on_the_way_may_win_at_the_end() {
+    let mut builder = FactorGraphBuilder::default();
+    let mut stay = [NEVER; 9];
+    (stay[0], stay[4], stay[8]) = (0.0, 0.0, 0.0);
+    let stay = builder.table(&[3, 3], &stay).unwrap();
+    for v in 0..9 {
+        builder.variable(3).unwrap();
+        let scores = if v < 8 {
+            [0.0, -100.0, -88.0]
+        } else {
+            [0.0, 190.0, 0.0]
+        };
+        builder.factor_with(0, &[v], &scores).unwrap();
+        if v > 0 {
+            builder.factor(1, &[v - 1, v], stay).unwrap();
+        }
+    }
+    builder.restrict(8, [1, 2]).unwrap();
+    let graph = builder.build();
+    for (name, mut engine) in engines() {
+        if matches!(name, "Gibbs" | "dual") {
+            continue;
+        }
+        let beliefs = engine.sum(&graph).unwrap();
+        let log_z = beliefs.log_z().value().unwrap();
+        assert!((log_z + 610.0).abs() < 1e-9, "{name}: {log_z}");
+        assert!(
+            (beliefs.variable(0)[1] - 1.0).abs() < 1e-9,
+            "{name}: {:?}",
+            beliefs.variable(0)
+        );
+    }
+}
