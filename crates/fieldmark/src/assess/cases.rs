@@ -242,6 +242,7 @@ fn shortened(text: &str, sentence: &Range<usize>, focus: &Range<usize>) -> Range
 }
 
 #[cfg(test)]
+#[expect(clippy::single_range_in_vec_init, reason = "a list of one span is meant")]
 mod tests {
     use super::super::tests::{TEXT, assess, pair};
     use super::super::{AssessOptions, Assessment, Measure};

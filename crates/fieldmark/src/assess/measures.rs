@@ -333,7 +333,7 @@ mod tests {
             &[(0, 8, "X"), (12, 19, "X"), (23, 29, "X")],
             &[(12, 19, "X", 0.5)],
         );
-        let counts = distinct(&[names.clone()]);
+        let counts = distinct(std::slice::from_ref(&names));
         assert_eq!((counts.gold, counts.found, counts.correct), (2, 1, 1));
         assert_eq!(distinct(&[names.clone(), names]).gold, 4, "once in each document");
     }
@@ -372,7 +372,7 @@ mod tests {
             order: order.iter().map(|&kind| kind.to_owned()).collect(),
             ..AssessOptions::default()
         };
-        let assessment = Assessment::new(&[graded.clone()], &options(&[])).unwrap();
+        let assessment = Assessment::new(std::slice::from_ref(&graded), &options(&[])).unwrap();
         let errors = assessment.others.ordinal.unwrap();
         assert_eq!((errors.spans, errors.macro_mae), (1, 1.0));
         // Where an order is given, a number that is not in it has no place.
@@ -385,7 +385,7 @@ mod tests {
     #[test]
     fn measures_of_tokens_know_how_many_there_are() {
         let example = example();
-        let others = assess(&[example.clone()], &[Measure::Tokens, Measure::Agreement]).others;
+        let others = assess(std::slice::from_ref(&example), &[Measure::Tokens, Measure::Agreement]).others;
         assert_eq!(others.tokens.unwrap().tokens, 11);
         let tokens = Tokens::of(&example, &AssessOptions::default().tokenizer);
         let mut agreement = Agreement::default();
