@@ -385,7 +385,11 @@ mod tests {
     #[test]
     fn measures_of_tokens_know_how_many_there_are() {
         let example = example();
-        let others = assess(std::slice::from_ref(&example), &[Measure::Tokens, Measure::Agreement]).others;
+        let others = assess(
+            std::slice::from_ref(&example),
+            &[Measure::Tokens, Measure::Agreement],
+        )
+        .others;
         assert_eq!(others.tokens.unwrap().tokens, 11);
         let tokens = Tokens::of(&example, &AssessOptions::default().tokenizer);
         let mut agreement = Agreement::default();
