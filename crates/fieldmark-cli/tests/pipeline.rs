@@ -80,7 +80,7 @@ fn a_model_tells_what_it_is_and_why_it_decides() {
         place.run("tag again.fmk notes.txt"),
         place.run("tag names.fmk notes.txt")
     );
-    place.write("names.dump", &dump.replace("\ncard\t{", "\ncard\t"));
+    place.write("names.dump", dump.replace("\ncard\t{", "\ncard\t"));
     let error = place.refuse("inspect --load names.dump damaged.fmk");
     assert!(
         error.contains("names.dump: line ") && error.contains("no model card"),
