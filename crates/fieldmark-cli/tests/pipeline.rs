@@ -37,7 +37,7 @@ fn every_format_can_be_written_and_nothing_else_is_needed() {
     let json = place.run("tag names.fmk notes.txt --to jsonl");
     assert!(json.contains("\"PER\"") && json.lines().count() == 1, "{json}");
     let columns = place.run("tag names.fmk notes.txt --to columns");
-    assert!(columns.contains("Ada\tB-PER\nsleeps\tO"), "{columns}");
+    assert!(columns.contains("Ada\tS-PER\nsleeps\tO"), "{columns}");
     place.run("tag names.fmk notes.txt --output page.html");
     assert!(
         place.read("page.html").contains("<mark"),
