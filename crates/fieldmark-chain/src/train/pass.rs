@@ -75,8 +75,9 @@ impl<T> Shard<T> {
     /// Cuts data into shards, for a pass that adds to `cells` weights `work` times.
     pub(super) fn cut(data: &Dataset, work: usize, cells: usize) -> Vec<Self> {
         /// To clear and to add up a gradient takes a few steps for each cell: with so much other work for it,
-        /// another shard costs about a hundredth of the pass.
-        const WORK_PER_CELL: usize = 32;
+        /// another shard costs less than a hundredth of the pass. The more shards, the shorter a thread waits
+        /// for the last one.
+        const WORK_PER_CELL: usize = 12;
         const MOST: usize = 16;
         let affordable = (work / (WORK_PER_CELL * cells.max(1))).clamp(1, MOST);
         // A power of two deals out evenly among the usual numbers of threads.
@@ -112,16 +113,18 @@ pub(super) fn memory_of_passes<T: TrainingReal>(field: &Field<'_, T>, shards: us
     let automaton = field.structure.automaton();
     let (labels, states, arcs) = (automaton.labels(), automaton.states(), automaton.arcs().len());
     let longest = data.instances().map(|instance| instance.len()).max().unwrap_or(0);
+    // One thread takes them in turn, and uses the memory of two.
+    let shards_in_hand = if field.threads == 1 { 1 } else { shards };
     let in_hand = match field.threads > shards {
         true => SHARED_BATCH_POSITIONS * field.threads,
-        false => (BATCH_POSITIONS + longest) * shards,
+        false => (BATCH_POSITIONS + longest) * shards_in_hand,
     };
     let in_hand = in_hand.min(data.positions());
     let rows = in_hand * (field.stride + field.pair_stride);
     let sums = in_hand.div_ceil(GROUP_POSITIONS) * (arcs + labels * field.stride + labels + states);
     let steps = if field.pair.is_some() { arcs } else { 0 };
     let tables = field.threads * longest * (3 * field.stride + 3 * states + field.pair_stride + steps);
-    let gradients = (shards - 1) * field.block_cells();
+    let gradients = (shards - 1).min(shards_in_hand) * field.block_cells();
     (gradients + rows + sums + tables) * size_of::<T>()
 }
 
@@ -146,11 +149,13 @@ impl<T: TrainingReal> Pass<'_, T> {
     }
 
     fn run_shards(&self, shards: &mut [Shard<T>], gradient: &mut [T]) -> Totals {
-        let threads = self.field.threads;
-        let shared = threads > shards.len();
+        if self.field.threads == 1 {
+            return self.run_in_turn(shards, gradient);
+        }
+        let shared = self.field.threads > shards.len();
         let cells = gradient.len();
         let (first, others) = shards.split_at_mut(1);
-        let mut run_first = || {
+        let run_first = || {
             let instances = first[0].instances.clone();
             self.run_shard(&mut first[0], instances, gradient, shared)
         };
@@ -161,41 +166,45 @@ impl<T: TrainingReal> Pass<'_, T> {
             shard.gradient = own;
             totals
         };
-        let (mut totals, rest): (Totals, Vec<Totals>) = if threads == 1 {
-            (run_first(), others.iter_mut().map(run_other).collect())
-        } else {
-            let run_others = || others.par_iter_mut().with_max_len(1).map(run_other).collect();
-            rayon::join(run_first, run_others)
-        };
+        let run_others = || others.par_iter_mut().with_max_len(1).map(run_other).collect();
+        let (mut totals, rest): (Totals, Vec<Totals>) = rayon::join(run_first, run_others);
         rest.iter().for_each(|other| totals.merge(other));
         self.add_and_clear(gradient, others);
         totals
     }
 
+    /// One shard after the other: the scratch memory and the gradient of the second do for all.
+    fn run_in_turn(&self, shards: &mut [Shard<T>], gradient: &mut [T]) -> Totals {
+        let (first, others) = shards.split_at_mut(1);
+        let first = &mut first[0];
+        let mut totals = self.run_shard(first, first.instances.clone(), gradient, false);
+        let mut own = std::mem::take(&mut others[0].gradient);
+        own.resize(gradient.len(), T::ZERO);
+        for shard in &*others {
+            totals.merge(&self.run_shard(first, shard.instances.clone(), &mut own, false));
+            add_and_clear(gradient, &mut own);
+        }
+        others[0].gradient = own;
+        totals
+    }
+
     /// Adds the gradients of shards, one after the other, and sets them to zero.
     fn add_and_clear(&self, gradient: &mut [T], shards: &mut [Shard<T>]) {
-        let pieces = self.field.threads;
-        let length = gradient.len().div_ceil(pieces).max(1);
+        /// Small enough that a piece of the sum stays in the cache while the terms pass by.
+        const PIECE: usize = 1 << 14;
         let mut own: Vec<_> = shards
             .iter_mut()
-            .map(|shard| shard.gradient.chunks_mut(length))
+            .map(|shard| shard.gradient.chunks_mut(PIECE))
             .collect();
         let pieces: Vec<(&mut [T], Vec<&mut [T]>)> = gradient
-            .chunks_mut(length)
+            .chunks_mut(PIECE)
             .map(|piece| (piece, own.iter_mut().filter_map(Iterator::next).collect()))
             .collect();
-        let add = |(sums, terms): (&mut [T], Vec<&mut [T]>)| {
+        pieces.into_par_iter().for_each(|(sums, terms)| {
             for term in terms {
-                for (sum, term) in sums.iter_mut().zip(term) {
-                    *sum += std::mem::take(term);
-                }
+                add_and_clear(sums, term);
             }
-        };
-        if self.field.threads == 1 {
-            pieces.into_iter().for_each(add);
-        } else {
-            pieces.into_par_iter().with_max_len(1).for_each(add);
-        }
+        });
     }
 
     /// Visits places in batches. `shared`: with all threads instead of this one.
@@ -321,5 +330,12 @@ impl<T: TrainingReal> Pass<'_, T> {
             let pairs = pair_block.map(|block| block.whole(pair));
             run((None, field.unary.whole(unary), pairs));
         }
+    }
+}
+
+/// Adds the terms to the sums and sets them to zero.
+fn add_and_clear<T: TrainingReal>(sums: &mut [T], terms: &mut [T]) {
+    for (sum, term) in sums.iter_mut().zip(terms) {
+        *sum += std::mem::take(term);
     }
 }
