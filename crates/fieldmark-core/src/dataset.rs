@@ -8,7 +8,7 @@ mod tests;
 
 pub use builder::DatasetBuilder;
 pub use gold::Gold;
-pub use observations::{Observations, StepEnd};
+pub use observations::{Observations, Observed, StepEnd};
 
 use crate::Alphabet;
 use gold::GoldSets;

@@ -16,6 +16,6 @@ pub mod random;
 pub mod scheme;
 
 pub use alphabet::Alphabet;
-pub use dataset::{Dataset, DatasetBuilder, Gold, Instance, Observations, StepEnd};
+pub use dataset::{Dataset, DatasetBuilder, Gold, Instance, Observations, Observed, StepEnd};
 pub use names::Names;
 pub use scheme::Scheme;

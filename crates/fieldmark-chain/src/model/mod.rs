@@ -27,7 +27,7 @@ use crate::tuples::Tuples;
 use crate::viterbi;
 use fieldmark_core::container::Shared;
 use fieldmark_core::kernels::{Dispatch, prefetch};
-use fieldmark_core::{Alphabet, Instance, Names};
+use fieldmark_core::{Alphabet, Instance, Names, Observed};
 
 /// A chain model with its weights and names.
 #[derive(Debug)]
@@ -320,27 +320,26 @@ impl<'m, T: Dispatch> Tagger<'m, T> {
         &self.bias
     }
 
-    /// Adds what observations say to scores of labels, one row of scores for each position. Observations are
-    /// given by row, id and value.
-    pub fn observe(&self, observations: &[(u32, u32, f32)], scores: &mut [T]) {
+    /// Adds what observations say to scores of labels, one row of scores for each position.
+    pub fn observe(&self, observations: &[Observed], scores: &mut [T]) {
         let labels = self.structure.labels();
         let table = self.structure.unary();
         let (offsets, columns) = (table.offsets(), table.all_columns());
         let weights = &self.weights[self.structure.unary_weights()];
         let range = |id: u32| offsets[id as usize] as usize..offsets[id as usize + 1] as usize;
-        for (index, &(row, id, value)) in observations.iter().enumerate() {
+        for (index, observed) in observations.iter().enumerate() {
             // As in `score_labels`.
-            if let Some(&(_, id, _)) = observations.get(index + 2 * AHEAD) {
-                prefetch(offsets, id as usize);
+            if let Some(later) = observations.get(index + 2 * AHEAD) {
+                prefetch(offsets, later.id as usize);
             }
-            if let Some(&(_, id, _)) = observations.get(index + AHEAD) {
-                let start = range(id).start;
+            if let Some(next) = observations.get(index + AHEAD) {
+                let start = range(next.id).start;
                 prefetch(columns, start);
                 prefetch(weights, start);
             }
-            let range = range(id);
-            let value = T::from_f32(value);
-            let row = &mut scores[row as usize * labels..][..labels];
+            let range = range(observed.id);
+            let value = T::from_f32(observed.value);
+            let row = &mut scores[observed.position as usize * labels..][..labels];
             for (&column, &weight) in columns[range.clone()].iter().zip(&weights[range]) {
                 row[column as usize] += value * T::from_f64(weight);
             }

@@ -4,6 +4,17 @@ use super::DatasetError;
 use std::ops::Range;
 use xxhash_rust::xxh3::Xxh3;
 
+/// An observation of a position, outside of a data set.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Observed {
+    /// The position in its sequence.
+    pub position: u32,
+    /// The id of the observation.
+    pub id: u32,
+    /// Its value.
+    pub value: f32,
+}
+
 /// Observations of many positions in compressed rows: position `t` has `ids[offsets[t]..offsets[t + 1]]`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Observations {

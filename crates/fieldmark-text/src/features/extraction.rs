@@ -7,7 +7,7 @@ use super::local::Form;
 use super::numbering::Numbering;
 use super::recent::{Answer, Recent};
 use crate::tokenize::Token;
-use fieldmark_core::name_hash;
+use fieldmark_core::{Observed, name_hash};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -62,17 +62,6 @@ pub struct Extraction<'e, N> {
     answers: Vec<Answer>,
     recent: Recent,
     buffer: String,
-}
-
-/// An observation of a position.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Observed {
-    /// The position in the sequence.
-    pub position: u32,
-    /// The number of the observation.
-    pub id: u32,
-    /// Its value.
-    pub value: f32,
 }
 
 /// An observation that has to be looked up.

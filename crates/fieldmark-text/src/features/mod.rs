@@ -43,7 +43,7 @@ mod recent;
 mod resources;
 
 pub use config::*;
-pub use extraction::{Description, Extraction, Observed, Sequence};
+pub use extraction::{Description, Extraction, Sequence};
 pub use extractor::Extractor;
 pub use known::Pieces;
 pub use numbering::{Growing, Numbering};

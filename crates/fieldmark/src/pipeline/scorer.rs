@@ -1,8 +1,8 @@
 //! [`Scorer`]: what the labels of a sentence score.
 
 use fieldmark_chain::Tagger;
-use fieldmark_core::Names;
 use fieldmark_core::kernels::prefetch;
+use fieldmark_core::{Names, Observed};
 use fieldmark_text::features::{Description, Extraction, Extractor, Sequence};
 
 /// Scores the labels of sentences.
@@ -13,8 +13,8 @@ pub(super) struct Scorer<'p> {
     extraction: Extraction<'p, &'p Names>,
     /// For every piece of a description that was seen, the scores of labels.
     pieces: Vec<f64>,
-    /// Observations in the form that the tagger takes.
-    observations: Vec<(u32, u32, f32)>,
+    /// Observations of new pieces, each piece a position.
+    observations: Vec<Observed>,
     /// For every token of the sentence, the scores of labels.
     scores: Vec<f64>,
     /// So many bytes are used to remember; then it begins anew.
@@ -60,10 +60,7 @@ impl<'p> Scorer<'p> {
             scores.extend_from_slice(tagger.bias());
         }
         add_pieces(&description, tagger.bias().len().max(1), pieces, scores);
-        observations.clear();
-        let others = description.others.iter();
-        observations.extend(others.map(|other| (other.position, other.id, other.value)));
-        tagger.observe(observations, scores);
+        tagger.observe(description.others, scores);
         scores
     }
 }
@@ -72,7 +69,7 @@ fn score_new_pieces(
     tagger: &Tagger<'_, f64>,
     description: &Description<'_>,
     pieces: &mut Vec<f64>,
-    observations: &mut Vec<(u32, u32, f32)>,
+    observations: &mut Vec<Observed>,
 ) {
     let labels = tagger.bias().len().max(1);
     let first = pieces.len() / labels;
@@ -82,9 +79,12 @@ fn score_new_pieces(
     }
     observations.clear();
     for piece in first..count {
-        let row = (piece - first) as u32;
         let ids = description.pieces.get(piece).iter();
-        observations.extend(ids.map(|&id| (row, id, 1.0)));
+        observations.extend(ids.map(|&id| Observed {
+            position: (piece - first) as u32,
+            id,
+            value: 1.0,
+        }));
     }
     pieces.resize(count * labels, 0.0);
     tagger.observe(observations, &mut pieces[first * labels..]);
@@ -140,7 +140,12 @@ mod tests {
                         for (position, scores) in scores.chunks_exact(labels).enumerate() {
                             let mut expected = tagger.bias().to_vec();
                             for (id, value) in data.unary.iter(position) {
-                                tagger.observe(&[(0, id, value)], &mut expected);
+                                let observed = Observed {
+                                    position: 0,
+                                    id,
+                                    value,
+                                };
+                                tagger.observe(&[observed], &mut expected);
                             }
                             for (score, expected) in scores.iter().zip(expected) {
                                 assert!((score - expected).abs() < 1e-12, "{score} {expected}");
