@@ -1,12 +1,12 @@
 //! `fieldmark check`: what is wrong or odd in data, before training.
 
-use super::eval::SchemeName;
 use super::train::shape::ShapeOptions;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::memory::shown;
 use crate::options::input::InputOptions;
 use crate::options::machine::Threads;
+use fieldmark::config::SchemeName;
 use fieldmark::core::Scheme;
 use fieldmark::text::Source;
 use fieldmark::text::check::{CheckOptions, CheckReport, check_and_keep};

@@ -4,8 +4,7 @@ use crate::console::Console;
 use crate::documents;
 use crate::failure::Failure;
 use crate::paths::same_file;
-use clap::ValueEnum;
-use fieldmark::core::Scheme;
+use fieldmark::config::SchemeName;
 use fieldmark::text::Source;
 use fieldmark::text::formats::encoding::Encoding;
 use fieldmark::text::formats::{DocumentFormat, Misfit, Notices, ReadOptions, Target, WriteOptions};
@@ -99,26 +98,6 @@ Examples:
   To the stand-off files of brat, and back to columns of another scheme:
       fieldmark convert train.txt brat --from columns --to brat
       fieldmark convert brat train.iob --from brat --scheme iobes";
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum SchemeName {
-    Io,
-    Iob1,
-    #[default]
-    Iob2,
-    Iobes,
-}
-
-impl From<SchemeName> for Scheme {
-    fn from(name: SchemeName) -> Self {
-        match name {
-            SchemeName::Io => Scheme::Io,
-            SchemeName::Iob1 => Scheme::Iob1,
-            SchemeName::Iob2 => Scheme::Iob2,
-            SchemeName::Iobes => Scheme::Iobes,
-        }
-    }
-}
 
 impl Arguments {
     pub fn run(self, console: &Console) -> Result<(), Failure> {

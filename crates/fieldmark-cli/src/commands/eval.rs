@@ -5,7 +5,6 @@ mod documents;
 mod read;
 mod rows;
 
-pub use columns::SchemeName;
 pub use documents::write as write_page;
 
 use crate::console::Console;

@@ -55,18 +55,21 @@ pub struct LabelConfig {
     pub rename: BTreeMap<String, String>,
 }
 
-/// How spans become labels of tokens.
+/// The schemes by the names that they have in configs and options.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum SchemeName {
-    /// Inside or outside.
+    /// I inside, O outside
     Io,
-    /// `B` only where spans of a type touch.
+    /// As IO, with B only between spans of one type that touch
     Iob1,
-    /// `B` at every first token.
+    /// Every span begins with B (also BIO)
     #[default]
+    #[cfg_attr(feature = "clap", value(alias = "bio"))]
     Iob2,
-    /// Also the last token, and single ones.
+    /// B, I, E, and S for a span of one token (also BIOES, BILOU)
+    #[cfg_attr(feature = "clap", value(aliases = ["bioes", "bilou"]))]
     Iobes,
 }
 

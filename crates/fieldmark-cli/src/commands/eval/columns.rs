@@ -4,8 +4,7 @@ use super::rows::{Row, Rows};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::options::input::LabelsName;
-use clap::ValueEnum;
-use fieldmark::core::Scheme;
+use fieldmark::config::SchemeName;
 use fieldmark::eval::{Evaluation, JointAccuracy, Report, Rules};
 use fieldmark::text::{Block, BlockOptions, Blocks, LabelSyntax, Source};
 use serde::Serialize;
@@ -63,32 +62,6 @@ pub struct ColumnOptions {
     /// What gold labels may be [default: partial]
     #[arg(long, value_enum, value_name = "SYNTAX")]
     labels: Option<LabelsName>,
-}
-
-/// The schemes by the names that they have in options.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum SchemeName {
-    /// I inside, O outside
-    Io,
-    /// As IO, with B only between spans of one type that touch
-    Iob1,
-    /// Every span begins with B (also BIO)
-    #[value(alias = "bio")]
-    Iob2,
-    /// B, I, E, and S for a span of one token (also BIOES, BILOU)
-    #[value(aliases = ["bioes", "bilou"])]
-    Iobes,
-}
-
-impl From<SchemeName> for Scheme {
-    fn from(name: SchemeName) -> Self {
-        match name {
-            SchemeName::Io => Scheme::Io,
-            SchemeName::Iob1 => Scheme::Iob1,
-            SchemeName::Iob2 => Scheme::Iob2,
-            SchemeName::Iobes => Scheme::Iobes,
-        }
-    }
 }
 
 impl ColumnOptions {

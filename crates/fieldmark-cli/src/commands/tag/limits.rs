@@ -1,10 +1,10 @@
 //! Options that rule label sequences out: schemes, forbidden pairs, rules, labels that are known.
 
-use crate::commands::eval::SchemeName;
 use crate::console::Console;
 use crate::failure::Failure;
 use fieldmark::Model;
 use fieldmark::chain::inference::{Constraints, Rule};
+use fieldmark::config::SchemeName;
 use fieldmark::core::scheme::{Prefix, Tag};
 use fieldmark::core::{Alphabet, Gold, Instance, Scheme};
 
