@@ -7,11 +7,10 @@ mod observations;
 mod tests;
 
 pub use builder::DatasetBuilder;
-pub use gold::Gold;
+pub use gold::{Gold, GoldSets};
 pub use observations::{Observations, Observed, StepEnd};
 
 use crate::Alphabet;
-use gold::GoldSets;
 use std::ops::Range;
 use xxhash_rust::xxh3::Xxh3;
 

@@ -32,8 +32,10 @@ const UNKNOWN: u32 = u32::MAX;
 const FIRST_SET: u32 = 1 << 31;
 
 /// The gold sets of all positions: a code for each, and a table of the ambiguous sets that occur.
+///
+/// A [`Dataset`](super::Dataset) has one of them; models with several variables at a position have one for each.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct GoldSets {
+pub struct GoldSets {
     codes: Vec<u32>,
     sets: Vec<Box<[u32]>>,
 }
@@ -44,7 +46,15 @@ impl GoldSets {
         self.codes.len()
     }
 
+    /// Whether there is no position.
+    pub fn is_empty(&self) -> bool {
+        self.codes.is_empty()
+    }
+
     /// The gold set of a position.
+    ///
+    /// # Panics
+    /// If the position does not exist.
     pub fn get(&self, position: usize) -> Gold<'_> {
         match self.codes[position] {
             UNKNOWN => Gold::Unknown,
@@ -53,9 +63,16 @@ impl GoldSets {
         }
     }
 
+    /// Adds a position. An ambiguous set may come in any order and with repeats; of one label it means that label.
+    pub fn add(&mut self, gold: Gold<'_>) -> Result<(), DatasetError> {
+        let code = self.encode(gold)?;
+        self.push(code);
+        Ok(())
+    }
+
     /// The code of a gold set, for [`GoldSets::push`].
     #[inline]
-    pub fn encode(&mut self, gold: Gold<'_>) -> Result<u32, DatasetError> {
+    pub(super) fn encode(&mut self, gold: Gold<'_>) -> Result<u32, DatasetError> {
         match gold {
             Gold::Known(label) => Ok(label),
             Gold::Unknown => Ok(UNKNOWN),
@@ -63,14 +80,18 @@ impl GoldSets {
         }
     }
 
-    /// Adds a position.
+    /// Adds a position by its code.
     #[inline]
-    pub fn push(&mut self, code: u32) {
+    pub(super) fn push(&mut self, code: u32) {
         self.codes.push(code);
     }
 
     /// Adds the positions of `other`, whose labels are renumbered.
-    pub fn append(&mut self, other: &GoldSets, label: impl Fn(u32) -> u32) -> Result<(), DatasetError> {
+    pub(super) fn append(
+        &mut self,
+        other: &GoldSets,
+        label: impl Fn(u32) -> u32,
+    ) -> Result<(), DatasetError> {
         let mut sets = Vec::with_capacity(other.sets.len());
         for set in &other.sets {
             sets.push(self.intern(set.iter().map(|&id| label(id)).collect())?);
@@ -84,10 +105,11 @@ impl GoldSets {
     }
 
     /// The numbers that hold all there is: a code per position, and the sets.
-    pub fn numbers(&self) -> (&[u32], impl Iterator<Item = &[u32]>) {
+    pub(super) fn numbers(&self) -> (&[u32], impl Iterator<Item = &[u32]>) {
         (&self.codes, self.sets.iter().map(|set| &set[..]))
     }
 
+    /// Gives spare memory back.
     pub fn shrink_to_fit(&mut self) {
         self.codes.shrink_to_fit();
     }

@@ -84,9 +84,9 @@ impl Observations {
         }
     }
 
-    /// Adds an observation to the open row.
+    /// Adds an observation to the open row. `value` must be finite.
     #[inline]
-    pub(super) fn push(&mut self, id: u32, value: f32) {
+    pub fn push(&mut self, id: u32, value: f32) {
         if value != 1.0 || !self.values.is_empty() {
             self.push_value(value);
         }
@@ -139,15 +139,16 @@ impl Observations {
         Ok(())
     }
 
-    pub(super) fn shrink_to_fit(&mut self) {
+    /// Gives spare memory back.
+    pub fn shrink_to_fit(&mut self) {
         self.offsets.shrink_to_fit();
         self.ids.shrink_to_fit();
         self.values.shrink_to_fit();
     }
 
-    /// Closes the row of the position with this index.
+    /// Closes the row of the position with this index; rows are closed in order.
     #[inline]
-    pub(super) fn close(&mut self, position: usize) -> Result<(), DatasetError> {
+    pub fn close(&mut self, position: usize) -> Result<(), DatasetError> {
         if self.ids.is_empty() && self.offsets.is_empty() {
             return Ok(());
         }
