@@ -51,6 +51,8 @@
 
 mod bp;
 mod conditional;
+mod data;
+mod describe;
 mod dual;
 mod engine;
 mod error;
@@ -59,12 +61,21 @@ mod factor_graph;
 mod gibbs;
 mod label_sets;
 pub mod loopy;
+mod structure;
+mod unroll;
 
 pub use bp::kernels::Scalar;
 pub use conditional::Conditional;
+pub use data::{DataError, GraphDataset, GraphDatasetBuilder, GraphInstance};
+pub use describe::{
+    Bias, Cut, Description, DescriptionError, Kind, Layer, Observe, Partners, Per, Relation, Skip, Strategy,
+    Template,
+};
 pub use dual::{DualDecoder, DualOptions};
 pub use engine::{Beliefs, Decoding, Engine, LogZ, MaxMarginals, Report};
 pub use error::Error;
 pub use factor_graph::{FactorGraph, FactorGraphBuilder};
 pub use gibbs::{Annealing, Gibbs, GibbsOptions, GibbsState};
 pub use label_sets::LabelSets;
+pub use structure::{Relate, Relations, Structure, StructureError};
+pub use unroll::{Unrolled, Unroller};

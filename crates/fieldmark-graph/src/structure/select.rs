@@ -1,0 +1,238 @@
+//! Chooses the features of each template from training data.
+
+use super::rows::Rows;
+use super::{Edges, Structure, StructureError};
+use crate::data::{GraphDataset, GraphInstance};
+use crate::describe::{Bias, Observe, Strategy};
+use fieldmark_core::Gold;
+use std::convert::Infallible;
+
+/// Fills in rows, biases and forbidden entries of all templates.
+pub(super) fn select(structure: &mut Structure, data: &GraphDataset) -> Result<(), StructureError> {
+    let edges = structure.all_edges(data)?;
+    for template in 0..structure.templates.len() {
+        let selection = Selection {
+            structure,
+            data,
+            edges: &edges,
+            template,
+        };
+        let readings = selection.readings();
+        let (bias, forbidden) = selection.entries(&readings);
+        let rows = selection.rows(&readings, &forbidden)?;
+        let template = &mut structure.templates[template];
+        (template.bias, template.forbidden, template.rows) = (bias, forbidden, rows);
+    }
+    Ok(())
+}
+
+struct Selection<'a> {
+    structure: &'a Structure,
+    data: &'a GraphDataset,
+    edges: &'a [Edges],
+    template: usize,
+}
+
+/// The label assignments that gold sets allow, for each factor of a template; none where a label is unknown.
+#[derive(Default)]
+struct Readings {
+    ends: Vec<usize>,
+    entries: Vec<u32>,
+    /// The instance of each factor.
+    instance: Vec<u32>,
+}
+
+impl Readings {
+    fn of(&self, factor: usize) -> &[u32] {
+        let start = if factor == 0 { 0 } else { self.ends[factor - 1] };
+        &self.entries[start..self.ends[factor]]
+    }
+}
+
+/// Where each observation occurs: factors and values, by observation.
+struct Occurrences {
+    starts: Vec<usize>,
+    factors: Vec<u32>,
+    values: Vec<f32>,
+}
+
+impl Selection<'_> {
+    fn for_each_factor(&self, mut visit: impl FnMut(GraphInstance<'_>, &[u32])) {
+        for (instance, edges) in self.data.instances().zip(self.edges) {
+            let done: Result<(), Infallible> =
+                self.structure
+                    .for_each_factor(self.template, instance.len(), edges, |positions| {
+                        visit(instance, positions);
+                        Ok(())
+                    });
+            done.unwrap_or_else(|never| match never {});
+        }
+    }
+
+    fn readings(&self) -> Readings {
+        let template = &self.structure.templates[self.template];
+        let mut readings = Readings::default();
+        let mut partial: Vec<u32> = Vec::new();
+        let mut next = Vec::new();
+        self.for_each_factor(|instance, positions| {
+            partial.clear();
+            partial.push(0);
+            let places = template
+                .elementary
+                .layers
+                .iter()
+                .zip(positions)
+                .zip(&template.shape);
+            for ((&layer, &position), &labels) in places {
+                next.clear();
+                match instance.gold(layer, position) {
+                    Gold::Known(label) => next.extend(partial.iter().map(|entry| entry * labels + label)),
+                    Gold::Ambiguous(set) => {
+                        let entries = partial
+                            .iter()
+                            .flat_map(|entry| set.iter().map(move |label| entry * labels + label));
+                        next.extend(entries);
+                    }
+                    Gold::Unknown => {}
+                }
+                std::mem::swap(&mut partial, &mut next);
+            }
+            readings.entries.extend_from_slice(&partial);
+            readings.ends.push(readings.entries.len());
+            readings.instance.push(instance.index() as u32);
+        });
+        readings
+    }
+
+    /// The entries with a bias, and the forbidden ones.
+    fn entries(&self, readings: &Readings) -> (Vec<u32>, Vec<u32>) {
+        let features = &self.structure.templates[self.template];
+        let template = &features.elementary.template;
+        let width = features.width();
+        let mut counts = vec![0.0; width];
+        for &entry in &readings.entries {
+            counts[entry as usize] += 1.0;
+        }
+        let mut forbidden = features.forbidden.clone();
+        if template.forbid_unseen {
+            forbidden.extend((0..width as u32).filter(|&entry| counts[entry as usize] == 0.0));
+            forbidden.sort_unstable();
+            forbidden.dedup();
+        }
+        let least = self.structure.description.min_freq;
+        let allowed = (0..width as u32).filter(|entry| forbidden.binary_search(entry).is_err());
+        let bias = match template.bias {
+            Bias::None => Vec::new(),
+            Bias::All => allowed.collect(),
+            Bias::Supported => allowed
+                .filter(|&entry| counts[entry as usize] > 0.0 && counts[entry as usize] >= least)
+                .collect(),
+        };
+        (bias, forbidden)
+    }
+
+    fn rows(&self, readings: &Readings, forbidden: &[u32]) -> Result<Rows, StructureError> {
+        let features = &self.structure.templates[self.template];
+        let template = &features.elementary.template;
+        if template.observed() == Observe::Neither {
+            return Ok(Rows::none());
+        }
+        let occurrences = self.occurrences();
+        let width = features.width();
+        let (least, least_instances) = (
+            self.structure.description.min_freq,
+            self.structure.description.min_instances,
+        );
+        let mut frequency = vec![0.0f64; width];
+        let mut seen = vec![false; width];
+        let rows = Rows::build(self.data.observations.len(), |row, entries| {
+            let places = occurrences.starts[row]..occurrences.starts[row + 1];
+            if least_instances > 1 {
+                let mut instances: Vec<u32> = Vec::new();
+                instances.extend(
+                    occurrences.factors[places.clone()]
+                        .iter()
+                        .map(|&factor| readings.instance[factor as usize]),
+                );
+                instances.dedup();
+                if instances.len() < least_instances {
+                    return;
+                }
+            }
+            for place in places.clone() {
+                let value = occurrences.values.get(place).copied().unwrap_or(1.0);
+                for &entry in readings.of(occurrences.factors[place] as usize) {
+                    if !seen[entry as usize] {
+                        seen[entry as usize] = true;
+                        entries.push(entry);
+                    }
+                    frequency[entry as usize] += f64::from(value);
+                }
+            }
+            if template.strategy == Strategy::All && !places.is_empty() {
+                entries.clear();
+                entries.extend(0..width as u32);
+            }
+            entries.sort_unstable();
+            entries.retain(|&entry| {
+                let kept = least <= 0.0 || frequency[entry as usize] >= least;
+                frequency[entry as usize] = 0.0;
+                seen[entry as usize] = false;
+                kept && forbidden.binary_search(&entry).is_err()
+            });
+        });
+        rows.ok_or_else(|| StructureError::TooManyFeatures {
+            template: features.elementary.name.clone(),
+        })
+    }
+
+    /// Sorts occurrences by observation, by counting.
+    fn occurrences(&self) -> Occurrences {
+        let mut starts = vec![0usize; self.data.observations.len() + 1];
+        let mut scratch = Vec::new();
+        let mut ones = true;
+        self.for_each_factor(|instance, positions| {
+            self.structure.for_each_observation(
+                self.template,
+                instance,
+                positions,
+                &mut scratch,
+                |id, value| {
+                    starts[id as usize] += 1;
+                    ones &= value == 1.0;
+                },
+            );
+        });
+        let mut end = 0;
+        for start in &mut starts {
+            end += *start;
+            *start = end - *start;
+        }
+        let mut next = starts.clone();
+        let mut factors = vec![0u32; end];
+        let mut values = vec![0.0f32; if ones { 0 } else { end }];
+        let mut factor = 0;
+        self.for_each_factor(|instance, positions| {
+            self.structure.for_each_observation(
+                self.template,
+                instance,
+                positions,
+                &mut scratch,
+                |id, value| {
+                    let place = &mut next[id as usize];
+                    factors[*place] = factor;
+                    if !ones {
+                        values[*place] = value;
+                    }
+                    *place += 1;
+                },
+            );
+            factor += 1;
+        });
+        Occurrences {
+            starts,
+            factors,
+            values,
+        }
+    }
+}

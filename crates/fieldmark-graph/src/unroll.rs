@@ -1,0 +1,247 @@
+//! From weights to the [`FactorGraph`] of one instance, and from the gradient of its tables back to weights.
+//!
+//! Each template has a *base table*, made of its biases, which all its factors share that see no observation with a
+//! weight. Other factors have a table of their own.
+
+use crate::data::GraphInstance;
+use crate::structure::rows::range;
+use crate::structure::{Edges, Places, Structure, StructureError, variable_of};
+use crate::{Error, FactorGraph, FactorGraphBuilder};
+
+/// Makes the graphs of instances, one after the other, in the same memory.
+///
+/// ```
+/// use fieldmark_core::Gold;
+/// use fieldmark_graph::{Description, GraphDatasetBuilder, Relations, Structure, Unroller};
+///
+/// let description = Description::factorial(&["pos", "chunk"]);
+/// let mut builder = GraphDatasetBuilder::new(&description);
+/// let gold = [builder.label(0, "NN"), builder.label(1, "B-NP")].map(Gold::Known);
+/// for _ in 0..3 {
+///     builder.observe("word=Paris", 1.0)?;
+///     builder.end_position(&gold)?;
+/// }
+/// builder.end_instance(&[])?;
+/// let data = builder.finish();
+/// let structure = Structure::build(&data, &description, Relations::none())?;
+/// let weights = vec![0.0; structure.weights()];
+/// let graph = Unroller::new(&structure, &weights)?.unroll(data.instance(0))?.into_graph();
+/// assert_eq!((graph.variables(), graph.factors()), (6, 6 + 4 + 3));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Unroller<'m> {
+    structure: &'m Structure,
+    weights: &'m [f64],
+    base: BaseTables,
+    memory: Unrolled,
+}
+
+/// The scores that need no observation, by template.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BaseTables {
+    tables: Vec<Vec<f64>>,
+}
+
+/// The graph of one instance.
+#[derive(Clone, Debug, Default)]
+pub struct Unrolled {
+    pub(crate) graph: FactorGraph,
+    /// The factor of each table that is not a base table.
+    pub(crate) own: Vec<u32>,
+    /// Where the positions of the variables of each factor begin.
+    pub(crate) scopes: Vec<u32>,
+    /// The first factor of each template, and the end.
+    pub(crate) first_factor: Vec<usize>,
+    scores: Vec<f64>,
+    pub(crate) scratch: Vec<(u32, f32)>,
+    variables: Vec<u32>,
+}
+
+impl Unrolled {
+    /// The graph. Variables are numbered position by position in the order of layers; those of the whole instance come
+    /// last. The templates of factors are those of [`Structure::template_names`].
+    pub fn graph(&self) -> &FactorGraph {
+        &self.graph
+    }
+
+    /// The graph, to restrict labels.
+    pub fn graph_mut(&mut self) -> &mut FactorGraph {
+        &mut self.graph
+    }
+
+    /// The graph alone.
+    pub fn into_graph(self) -> FactorGraph {
+        self.graph
+    }
+}
+
+impl BaseTables {
+    /// The base table of a template.
+    pub(crate) fn table(&self, template: usize) -> &[f64] {
+        &self.tables[template]
+    }
+
+    /// The base tables of a structure with some weights.
+    pub(crate) fn set(&mut self, structure: &Structure, weights: &[f64]) {
+        self.tables.resize(structure.templates.len(), Vec::new());
+        for (template, table) in structure.templates.iter().zip(&mut self.tables) {
+            table.clear();
+            table.resize(template.width(), 0.0);
+            for (&entry, weight) in template.bias.iter().zip(&weights[template.bias_weights()]) {
+                table[entry as usize] = *weight;
+            }
+            for &entry in &template.forbidden {
+                table[entry as usize] = f64::NEG_INFINITY;
+            }
+        }
+    }
+}
+
+impl<'m> Unroller<'m> {
+    /// An unroller for some weights.
+    pub fn new(structure: &'m Structure, weights: &'m [f64]) -> Result<Self, StructureError> {
+        let (found, expected) = (weights.len(), structure.weights());
+        if found != expected {
+            return Err(StructureError::Weights { found, expected });
+        }
+        let mut base = BaseTables::default();
+        base.set(structure, weights);
+        Ok(Self {
+            structure,
+            weights,
+            base,
+            memory: Unrolled::default(),
+        })
+    }
+
+    /// The graph of an instance, in which every label is allowed that templates do not forbid.
+    pub fn unroll(mut self, instance: GraphInstance<'_>) -> Result<Unrolled, StructureError> {
+        self.unroll_in_place(instance)?;
+        Ok(self.memory)
+    }
+
+    /// The graph of an instance, which the unroller keeps until the next one.
+    pub fn unroll_in_place(&mut self, instance: GraphInstance<'_>) -> Result<&mut Unrolled, StructureError> {
+        self.structure.check_data(instance.data(), false)?;
+        let edges = self.structure.edges(instance, &mut Vec::new())?;
+        unroll(
+            self.structure,
+            self.weights,
+            &self.base,
+            instance,
+            &edges,
+            &mut self.memory,
+        )
+        .map_err(|error| StructureError::Graph {
+            instance: instance.index(),
+            error,
+        })?;
+        Ok(&mut self.memory)
+    }
+
+    /// The number of the variable of a layer at a position of an instance.
+    pub fn variable(&self, instance: GraphInstance<'_>, layer: usize, position: u32) -> u32 {
+        variable_of(self.structure, instance, layer, position)
+    }
+}
+
+/// Makes the graph of an instance in the memory of the last one.
+pub(crate) fn unroll(
+    structure: &Structure,
+    weights: &[f64],
+    base: &BaseTables,
+    instance: GraphInstance<'_>,
+    edges: &Edges,
+    into: &mut Unrolled,
+) -> Result<(), Error> {
+    let mut builder = std::mem::take(&mut into.graph).recycle();
+    into.own.clear();
+    into.scopes.clear();
+    into.first_factor.clear();
+    let places = structure.places(instance.len());
+    places.for_each(instance.len(), |_, layer, _| {
+        builder.variable(structure.labels[layer]).map(|_| ())
+    })?;
+    for (template, table) in structure.templates.iter().zip(&base.tables) {
+        builder.table(&template.shape, table)?;
+    }
+    let mut factors = 0;
+    for template in 0..structure.templates.len() {
+        into.first_factor.push(factors);
+        factors = add_factors(
+            structure,
+            weights,
+            base,
+            instance,
+            edges,
+            template,
+            &places,
+            &mut builder,
+            into,
+        )?;
+    }
+    into.first_factor.push(factors);
+    into.graph = builder.build();
+    Ok(())
+}
+
+#[expect(clippy::too_many_arguments, reason = "one step of `unroll`")]
+fn add_factors(
+    structure: &Structure,
+    weights: &[f64],
+    base: &BaseTables,
+    instance: GraphInstance<'_>,
+    edges: &Edges,
+    template: usize,
+    places: &Places,
+    builder: &mut FactorGraphBuilder,
+    into: &mut Unrolled,
+) -> Result<usize, Error> {
+    let features = &structure.templates[template];
+    let (offsets, entries) = (features.rows.offsets(), features.rows.entries());
+    let row_weights = &weights[features.row_weights()];
+    let number = template as u32;
+    let Unrolled {
+        own,
+        scopes,
+        first_factor,
+        scores,
+        scratch,
+        variables,
+        ..
+    } = into;
+    let mut factor = first_factor.last().copied().unwrap_or(0);
+    structure.for_each_factor(template, instance.len(), edges, |positions| {
+        scopes.extend_from_slice(positions);
+        variables.clear();
+        let layers = features.elementary.layers.iter().zip(positions);
+        variables.extend(layers.map(|(&layer, &position)| places.variable(layer, position)));
+        let mut is_observed = false;
+        if !offsets.is_empty() {
+            structure.for_each_observation(template, instance, positions, scratch, |id, value| {
+                let row = range(offsets, id);
+                if row.is_empty() {
+                    return;
+                }
+                if !is_observed {
+                    is_observed = true;
+                    scores.clear();
+                    scores.extend_from_slice(&base.tables[template]);
+                }
+                for (&entry, weight) in entries[row.clone()].iter().zip(&row_weights[row]) {
+                    scores[entry as usize] += f64::from(value) * weight;
+                }
+            });
+        }
+        if is_observed {
+            own.push(factor as u32);
+            builder.factor_with(number, variables, scores)?;
+        } else {
+            builder.factor(number, variables, number)?;
+        }
+        factor += 1;
+        Ok::<(), Error>(())
+    })?;
+    Ok(factor)
+}
