@@ -12,12 +12,15 @@ use crate::bp::decode::{decode, search_order};
 use crate::bp::messages::Messages;
 use crate::conditional::climb;
 use crate::{Beliefs, Decoding, Engine, Error, FactorGraph, Report};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Rounds without progress of the bound after which it is taken to have settled.
 const PATIENCE: usize = 10;
 
 /// Options of [`DualDecoder`].
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct DualOptions {
     /// Most rounds; a round visits each variable twice.
     pub iterations: usize,

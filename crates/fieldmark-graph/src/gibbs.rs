@@ -3,9 +3,12 @@
 use crate::engine::FactorBeliefs;
 use crate::{Beliefs, Conditional, Decoding, Engine, Error, FactorGraph, LogZ, Report};
 use fieldmark_core::random::SplitMix64;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Temperatures of a search, from the first sweep to the last, in a geometric row.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Annealing {
     /// Temperature of the first sweep.
     pub from: f64,
@@ -14,7 +17,8 @@ pub struct Annealing {
 }
 
 /// Options of [`Gibbs`]. A sweep draws a new label for each variable once.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct GibbsOptions {
     /// Sweeps of the search for the best labelling.
     pub sweeps: usize,

@@ -50,6 +50,7 @@
 //! ```
 
 mod bp;
+mod choice;
 mod conditional;
 mod data;
 mod describe;
@@ -62,9 +63,11 @@ mod gibbs;
 mod label_sets;
 pub mod loopy;
 mod structure;
+mod train;
 mod unroll;
 
 pub use bp::kernels::Scalar;
+pub use choice::{EngineChoice, ExactOptions};
 pub use conditional::Conditional;
 pub use data::{DataError, GraphDataset, GraphDatasetBuilder, GraphInstance};
 pub use describe::{
@@ -78,4 +81,5 @@ pub use factor_graph::{FactorGraph, FactorGraphBuilder};
 pub use gibbs::{Annealing, Gibbs, GibbsOptions, GibbsState};
 pub use label_sets::LabelSets;
 pub use structure::{Relate, Relations, Structure, StructureError};
+pub use train::{Convergence, GraphObjective, Loss, TrainError};
 pub use unroll::{Unrolled, Unroller};

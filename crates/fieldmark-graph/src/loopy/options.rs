@@ -1,9 +1,12 @@
 //! Options of loopy belief propagation.
 
 use crate::Error;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// In which order messages are sent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Schedule {
     /// All messages at once, from those of the round before.
     Flooding,
@@ -18,7 +21,8 @@ pub enum Schedule {
 }
 
 /// How sums of products are computed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Space {
     /// Scaled to a largest entry of 1, and in log space for graphs for which the range does not suffice.
     #[default]
@@ -28,7 +32,8 @@ pub enum Space {
 }
 
 /// Options of loopy belief propagation.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LoopyOptions {
     /// In which order messages are sent.
     pub schedule: Schedule,

@@ -1,0 +1,98 @@
+//! [`EngineChoice`]: an engine as a value of a config.
+
+use crate::exact::{JunctionTree, ProductChain, Tree};
+use crate::loopy::{LoopyBp, LoopyOptions};
+use crate::{Beliefs, Decoding, DualDecoder, DualOptions, Engine, Error, FactorGraph, Gibbs, GibbsOptions};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Which engine answers, with its options.
+///
+/// ```
+/// use fieldmark_graph::EngineChoice;
+///
+/// let choice: EngineChoice = serde_json::from_str(r#"{"engine": "loopy", "damping": 0.2}"#)?;
+/// let engine = choice.engine();
+/// assert!(engine.is_ok());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "engine", rename_all = "kebab-case")]
+pub enum EngineChoice {
+    /// Exact: belief propagation where there is no cycle, a junction tree elsewhere.
+    Exact(ExactOptions),
+    /// Exact, for factorial chains with few labels.
+    ProductChain(ExactOptions),
+    /// Loopy belief propagation.
+    Loopy(LoopyOptions),
+    /// Loopy belief propagation in single precision.
+    LoopySingle(LoopyOptions),
+    /// Gibbs sampling.
+    Gibbs(GibbsOptions),
+    /// Decoding with a bound.
+    Dual(DualOptions),
+}
+
+/// Options of exact engines.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ExactOptions {
+    /// Bytes that tables may take; what needs more is refused.
+    pub budget: u64,
+}
+
+impl Default for ExactOptions {
+    fn default() -> Self {
+        Self { budget: 1 << 29 }
+    }
+}
+
+impl Default for EngineChoice {
+    fn default() -> Self {
+        EngineChoice::Exact(ExactOptions::default())
+    }
+}
+
+impl EngineChoice {
+    /// The engine, which has memory of its own: make one for each thread.
+    pub fn engine(&self) -> Result<Box<dyn Engine + Send>, Error> {
+        Ok(match self {
+            EngineChoice::Exact(options) => Box::new(Exact {
+                tree: Tree::new(),
+                junction: JunctionTree::with_budget(options.budget),
+            }),
+            EngineChoice::ProductChain(options) => Box::new(ProductChain::with_budget(options.budget)),
+            EngineChoice::Loopy(options) => Box::new(LoopyBp::<f64>::new(options.clone())?),
+            EngineChoice::LoopySingle(options) => Box::new(LoopyBp::<f32>::new(options.clone())?),
+            EngineChoice::Gibbs(options) => Box::new(Gibbs::new(options.clone())?),
+            EngineChoice::Dual(options) => Box::new(DualDecoder::new(options.clone())?),
+        })
+    }
+
+    /// Whether it knows log Z, exactly or approximately.
+    pub fn knows_log_z(&self) -> bool {
+        !matches!(self, EngineChoice::Gibbs(_) | EngineChoice::Dual(_))
+    }
+}
+
+/// The cheapest exact engine for each graph.
+struct Exact {
+    tree: Tree,
+    junction: JunctionTree,
+}
+
+impl Engine for Exact {
+    fn sum<'a>(&'a mut self, graph: &'a FactorGraph) -> Result<Beliefs<'a>, Error> {
+        match self.tree.sum(graph) {
+            Err(Error::Cycle { .. }) => self.junction.sum(graph),
+            answer => answer,
+        }
+    }
+
+    fn max(&mut self, graph: &FactorGraph) -> Result<Decoding, Error> {
+        match self.tree.max(graph) {
+            Err(Error::Cycle { .. }) => self.junction.max(graph),
+            answer => answer,
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Maximum likelihood: log Z − log Z(gold), exact or by the Bethe approximation.
+//!
+//! The gradient of a table is the difference of the marginals of its factors without and with gold. With loopy belief
+//! propagation both sums are Bethe estimates, whose gradient are the marginals at a fixed point (Yedidia et al. 2005);
+//! where messages do not converge, value and gradient belong to the last messages, and that is counted.
+
+use super::gold::InstanceGold;
+use super::tables::TableGradient;
+use super::{Convergence, TrainError};
+use crate::unroll::Unrolled;
+use crate::{Beliefs, Engine, EngineChoice, Error};
+
+/// Scratch memory of a thread.
+pub(super) struct Worker {
+    engine: Box<dyn Engine + Send>,
+    marginals: Vec<f64>,
+}
+
+impl Worker {
+    pub fn new(choice: &EngineChoice) -> Result<Self, TrainError> {
+        if !choice.knows_log_z() {
+            return Err(TrainError::NoLogZ);
+        }
+        Ok(Self {
+            engine: choice.engine().map_err(TrainError::Engine)?,
+            marginals: Vec::new(),
+        })
+    }
+
+    /// The loss of an instance; adds the gradient of its tables.
+    pub fn evaluate(
+        &mut self,
+        unrolled: &mut Unrolled,
+        gold: &InstanceGold,
+        tables: &mut TableGradient,
+        convergence: &mut Convergence,
+    ) -> Result<f64, Error> {
+        let Self { engine, marginals } = self;
+        let beliefs = engine.sum(&unrolled.graph)?;
+        convergence.count(beliefs.report());
+        let all = log_z(&beliefs)?;
+        add(unrolled, &beliefs, 1.0, marginals, tables);
+        if gold.complete {
+            let score = unrolled.graph.score(&gold.known)?;
+            if score == f64::NEG_INFINITY {
+                return Err(Error::Contradiction { variable: 0 });
+            }
+            for factor in 0..unrolled.graph.factors() {
+                let entry = unrolled.graph.entry(factor, &gold.known);
+                tables.table(unrolled.graph.table_of(factor))[entry] -= 1.0;
+            }
+            return Ok(all - score);
+        }
+        gold.restrict(&mut unrolled.graph)?;
+        let beliefs = engine.sum(&unrolled.graph)?;
+        convergence.count(beliefs.report());
+        let part = log_z(&beliefs)?;
+        add(unrolled, &beliefs, -1.0, marginals, tables);
+        Ok(all - part)
+    }
+}
+
+fn log_z(beliefs: &Beliefs<'_>) -> Result<f64, Error> {
+    beliefs.log_z().value().ok_or(Error::NoSumForm {
+        method: "this engine",
+    })
+}
+
+fn add(
+    unrolled: &Unrolled,
+    beliefs: &Beliefs<'_>,
+    sign: f64,
+    marginals: &mut Vec<f64>,
+    tables: &mut TableGradient,
+) {
+    for factor in 0..unrolled.graph.factors() {
+        beliefs.factor(factor, marginals);
+        let table = tables.table(unrolled.graph.table_of(factor));
+        for (sum, marginal) in table.iter_mut().zip(&*marginals) {
+            *sum += sign * marginal;
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! [`GraphObjective`]: a loss as a sum over instances, in parallel and in a fixed order.
+//!
+//! Instances are cut into shards that depend on data and weights alone. Each thread sums a shard into a buffer of its
+//! own; buffers are added in the order of shards. So every sum has the same order for any number of threads.
+
+use super::gold::InstanceGold;
+use super::tables::TableGradient;
+use super::{Convergence, Loss, TrainError, likelihood, piecewise, pseudolikelihood};
+use crate::Error;
+use crate::data::GraphDataset;
+use crate::structure::{Edges, Structure};
+use crate::unroll::{BaseTables, Unrolled, unroll};
+use fieldmark_core::optimize::{Objective, StochasticObjective};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Most shards of a pass. Every shard costs a few visits to each weight.
+const SHARDS: usize = 64;
+/// With more weights there are fewer shards.
+const WEIGHTS_OF_ALL_SHARDS: usize = 1 << 26;
+const FEWEST_SHARDS: usize = 8;
+
+/// The loss of a data set under a graph model.
+///
+/// Uses as many threads as the rayon pool in which it is made. The same data and weights give the same bits for any
+/// number of them.
+pub struct GraphObjective<'a> {
+    field: Field<'a>,
+    loss: Loss,
+    workers: Vec<Worker>,
+    order: Vec<u32>,
+    convergence: Convergence,
+    failure: Option<TrainError>,
+}
+
+/// What threads read.
+struct Field<'a> {
+    structure: &'a Structure,
+    data: &'a GraphDataset,
+    edges: Vec<Edges>,
+    base: BaseTables,
+    prepared: pseudolikelihood::Prepared,
+}
+
+/// What a thread writes.
+struct Worker {
+    unrolled: Unrolled,
+    gold: InstanceGold,
+    tables: TableGradient,
+    local: Local,
+    gradient: Vec<f64>,
+    loss: f64,
+    convergence: Convergence,
+    failure: Option<(u32, Error)>,
+}
+
+enum Local {
+    Likelihood(likelihood::Worker),
+    Pseudolikelihood(Box<pseudolikelihood::Worker>),
+    Piecewise(piecewise::Worker),
+}
+
+impl<'a> GraphObjective<'a> {
+    /// The loss of `data` under the model with this structure.
+    ///
+    /// Gold that contradicts what templates forbid is an error here.
+    pub fn new(structure: &'a Structure, data: &'a GraphDataset, loss: Loss) -> Result<Self, TrainError> {
+        structure.check_data(data, true)?;
+        let edges = structure.all_edges(data)?;
+        let threads = rayon::current_num_threads().max(1);
+        let workers = (0..threads)
+            .map(|_| Worker::new(&loss))
+            .collect::<Result<_, _>>()?;
+        let mut objective = Self {
+            field: Field {
+                structure,
+                data,
+                edges,
+                base: BaseTables::default(),
+                prepared: pseudolikelihood::Prepared::default(),
+            },
+            loss,
+            workers,
+            order: (0..data.len() as u32).collect(),
+            convergence: Convergence::default(),
+            failure: None,
+        };
+        if structure
+            .templates
+            .iter()
+            .any(|template| !template.forbidden.is_empty())
+        {
+            let weights = vec![0.0; structure.weights()];
+            objective.evaluate(&weights, &mut weights.clone());
+            if let Some(failure) = objective.failure.take() {
+                return Err(failure);
+            }
+        }
+        Ok(objective)
+    }
+
+    /// The loss that it computes.
+    pub fn loss(&self) -> &Loss {
+        &self.loss
+    }
+
+    /// How often inference converged in the last evaluation.
+    pub fn convergence(&self) -> Convergence {
+        self.convergence
+    }
+
+    /// Why the last evaluation gave no number, if it was not that weights are too large. An optimiser only sees that
+    /// the loss is not finite.
+    pub fn failure(&self) -> Option<&TrainError> {
+        self.failure.as_ref()
+    }
+
+    fn pass(&mut self, order: &[u32], x: &[f64], gradient: &mut [f64]) -> f64 {
+        self.convergence = Convergence::default();
+        self.failure = None;
+        if !x.iter().all(|weight| weight.is_finite()) {
+            return f64::INFINITY;
+        }
+        self.field.set_weights(x, &self.loss);
+        let shards = self.field.cut(order);
+        let field = &self.field;
+        let mut loss = 0.0;
+        for wave in shards.chunks(self.workers.len()) {
+            self.workers
+                .par_iter_mut()
+                .zip(wave)
+                .for_each(|(worker, shard)| worker.run(field, &order[shard.clone()], x));
+            let workers = &self.workers[..wave.len()];
+            for worker in workers {
+                loss += worker.loss;
+                self.convergence.add(worker.convergence);
+                if let Some((instance, error)) = &worker.failure {
+                    if !matches!(error, Error::TooLarge { .. } | Error::NotANumber { .. }) {
+                        self.failure = Some(TrainError::Instance {
+                            instance: *instance as usize,
+                            error: error.clone(),
+                        });
+                    }
+                    return f64::INFINITY;
+                }
+            }
+            const CHUNK: usize = 1 << 14;
+            let buffers: Vec<&[f64]> = workers.iter().map(|worker| &worker.gradient[..]).collect();
+            gradient
+                .par_chunks_mut(CHUNK)
+                .enumerate()
+                .for_each(|(chunk, sums)| {
+                    for buffer in &buffers {
+                        let parts = &buffer[chunk * CHUNK..];
+                        sums.iter_mut().zip(parts).for_each(|(sum, part)| *sum += part);
+                    }
+                });
+        }
+        loss
+    }
+}
+
+impl Objective for GraphObjective<'_> {
+    fn len(&self) -> usize {
+        self.field.structure.weights()
+    }
+
+    fn evaluate(&mut self, x: &[f64], gradient: &mut [f64]) -> f64 {
+        let order = std::mem::take(&mut self.order);
+        let loss = self.pass(&order, x, gradient);
+        self.order = order;
+        loss
+    }
+}
+
+impl StochasticObjective for GraphObjective<'_> {
+    fn instances(&self) -> usize {
+        self.field.data.len()
+    }
+
+    fn evaluate_batch(&mut self, batch: &[u32], x: &[f64], gradient: &mut [f64]) -> f64 {
+        self.pass(batch, x, gradient)
+    }
+}
+
+impl Field<'_> {
+    fn set_weights(&mut self, x: &[f64], loss: &Loss) {
+        self.base.set(self.structure, x);
+        if *loss == Loss::Pseudolikelihood {
+            self.prepared.set(self.structure, &self.base);
+        }
+    }
+
+    /// Cuts a list of instances into parts of about as many positions each.
+    fn cut(&self, order: &[u32]) -> Vec<Range<usize>> {
+        let most = WEIGHTS_OF_ALL_SHARDS / self.structure.weights().max(1);
+        let count = most.clamp(FEWEST_SHARDS, SHARDS).min(order.len().max(1));
+        let cost = |&instance: &u32| self.data.instance(instance as usize).len() + 1;
+        let all: usize = order.iter().map(cost).sum();
+        let mut shards = Vec::with_capacity(count);
+        let (mut start, mut done) = (0, 0);
+        for (index, instance) in order.iter().enumerate() {
+            done += cost(instance);
+            if done * count >= all * (shards.len() + 1) {
+                shards.push(start..index + 1);
+                start = index + 1;
+            }
+        }
+        shards
+    }
+}
+
+impl Worker {
+    fn new(loss: &Loss) -> Result<Self, TrainError> {
+        Ok(Self {
+            unrolled: Unrolled::default(),
+            gold: InstanceGold::default(),
+            tables: TableGradient::default(),
+            local: match loss {
+                Loss::Likelihood(choice) => Local::Likelihood(likelihood::Worker::new(choice)?),
+                Loss::Pseudolikelihood => Local::Pseudolikelihood(Box::default()),
+                Loss::Piecewise => Local::Piecewise(piecewise::Worker::default()),
+            },
+            gradient: Vec::new(),
+            loss: 0.0,
+            convergence: Convergence::default(),
+            failure: None,
+        })
+    }
+
+    /// Sums a shard.
+    fn run(&mut self, field: &Field<'_>, instances: &[u32], x: &[f64]) {
+        self.gradient.clear();
+        self.gradient.resize(x.len(), 0.0);
+        self.loss = 0.0;
+        self.convergence = Convergence::default();
+        self.failure = None;
+        self.tables.start(field.structure);
+        if let Local::Pseudolikelihood(worker) = &mut self.local {
+            worker.start(field.structure);
+        }
+        for &instance in instances {
+            match self.instance(field, instance as usize, x) {
+                Ok(loss) => self.loss += loss,
+                Err(error) => {
+                    self.failure = Some((instance, error));
+                    return;
+                }
+            }
+        }
+        if let Local::Pseudolikelihood(worker) = &mut self.local {
+            worker.finish(field.structure, &field.prepared, &mut self.tables);
+        }
+        self.tables.finish(field.structure, &mut self.gradient);
+    }
+
+    fn instance(&mut self, field: &Field<'_>, index: usize, x: &[f64]) -> Result<f64, Error> {
+        let (structure, instance) = (field.structure, field.data.instance(index));
+        let Self {
+            unrolled,
+            gold,
+            tables,
+            local,
+            gradient,
+            convergence,
+            ..
+        } = self;
+        unroll(structure, x, &field.base, instance, &field.edges[index], unrolled)?;
+        gold.set(structure, instance);
+        tables.start_instance(unrolled);
+        let loss = match local {
+            Local::Likelihood(worker) => worker.evaluate(unrolled, gold, tables, convergence),
+            Local::Pseudolikelihood(worker) => {
+                worker.evaluate(structure, &field.prepared, unrolled, gold, tables)
+            }
+            Local::Piecewise(worker) => worker.evaluate(unrolled, gold, tables),
+        }?;
+        tables.finish_instance(structure, instance, unrolled, gradient);
+        Ok(loss)
+    }
+}

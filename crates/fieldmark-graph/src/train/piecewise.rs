@@ -1,0 +1,105 @@
+//! Piecewise training (Sutton & McCallum 2005): every factor is normalised on its own.
+//!
+//! The loss is Σ_c log Σ exp θ_c(y_c) − log Σ exp θ_c(y_c), the second sum running over what gold allows; an upper
+//! bound of the negative log-likelihood. It needs no inference and no neighbours, so partial labels need no rule of
+//! their own. Templates do not see each other: what two of them know alike counts twice.
+
+use super::gold::InstanceGold;
+use super::local::log_sum_exp;
+use super::tables::TableGradient;
+use crate::unroll::Unrolled;
+use crate::{Error, FactorGraph};
+
+/// Scratch memory of a thread.
+#[derive(Debug, Default)]
+pub(super) struct Worker {
+    allowed: Vec<u32>,
+    next: Vec<u32>,
+    scores: Vec<f64>,
+    /// log Σ exp of base tables, and how many factors of the instance use them.
+    shared: Vec<(f64, f64)>,
+}
+
+impl Worker {
+    /// The loss of an instance; adds the gradient of its tables.
+    pub fn evaluate(
+        &mut self,
+        unrolled: &Unrolled,
+        gold: &InstanceGold,
+        tables: &mut TableGradient,
+    ) -> Result<f64, Error> {
+        let graph = &unrolled.graph;
+        let templates = tables.base.len();
+        self.shared.clear();
+        self.shared.resize(templates, (f64::NAN, 0.0));
+        let mut loss = 0.0;
+        for factor in 0..graph.factors() {
+            if !self.find_allowed(graph, factor, gold) {
+                continue;
+            }
+            let table = graph.table_of(factor);
+            let scores = graph.scores(factor);
+            let all = match self.shared.get_mut(table as usize) {
+                Some((all, count)) => {
+                    if all.is_nan() {
+                        *all = log_sum_exp(scores);
+                    }
+                    *count += 1.0;
+                    *all
+                }
+                None => {
+                    let all = log_sum_exp(scores);
+                    add_marginals(tables.table(table), scores, all, 1.0);
+                    all
+                }
+            };
+            self.scores.clear();
+            self.scores
+                .extend(self.allowed.iter().map(|&entry| scores[entry as usize]));
+            let part = log_sum_exp(&self.scores);
+            if part == f64::NEG_INFINITY {
+                return Err(Error::Contradiction {
+                    variable: graph.scope(factor)[0],
+                });
+            }
+            let gradient = tables.table(table);
+            for (&entry, score) in self.allowed.iter().zip(&self.scores) {
+                gradient[entry as usize] -= (score - part).exp();
+            }
+            loss += all - part;
+        }
+        for (table, &(all, count)) in (0..).zip(&self.shared) {
+            if count > 0.0 {
+                add_marginals(tables.table(table), graph.table(table), all, count);
+            }
+        }
+        Ok(loss)
+    }
+
+    /// The entries that gold allows; `false` if nothing is known about any variable.
+    fn find_allowed(&mut self, graph: &FactorGraph, factor: usize, gold: &InstanceGold) -> bool {
+        self.allowed.clear();
+        self.allowed.push(0);
+        let mut is_known = false;
+        for &variable in graph.scope(factor) {
+            let labels = graph.labels(variable);
+            self.next.clear();
+            let allowed = gold.allowed(variable);
+            is_known |= allowed.is_some();
+            for &entry in &self.allowed {
+                match allowed {
+                    Some(set) => self.next.extend(set.iter().map(|label| entry * labels + label)),
+                    None => self.next.extend((0..labels).map(|label| entry * labels + label)),
+                }
+            }
+            std::mem::swap(&mut self.allowed, &mut self.next);
+        }
+        is_known
+    }
+}
+
+fn add_marginals(gradient: &mut [f64], scores: &[f64], all: f64, count: f64) {
+    for (sum, score) in gradient.iter_mut().zip(scores) {
+        *sum += count * (score - all).exp();
+    }
+}

@@ -1,0 +1,102 @@
+//! From the gradient of the tables of a graph back to that of weights.
+
+use crate::data::GraphInstance;
+use crate::structure::Structure;
+use crate::structure::rows::range;
+use crate::unroll::Unrolled;
+
+/// The gradient with respect to tables.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TableGradient {
+    /// By template, summed over instances.
+    pub base: Vec<Vec<f64>>,
+    /// Of the own tables of one instance, one after the other.
+    own: Vec<f64>,
+    /// Where each of them begins.
+    own_start: Vec<usize>,
+}
+
+impl TableGradient {
+    /// Zero for all base tables.
+    pub fn start(&mut self, structure: &Structure) {
+        self.base.resize(structure.templates.len(), Vec::new());
+        for (template, table) in structure.templates.iter().zip(&mut self.base) {
+            table.clear();
+            table.resize(template.width(), 0.0);
+        }
+    }
+
+    /// Zero for the own tables of an instance.
+    pub fn start_instance(&mut self, unrolled: &Unrolled) {
+        self.own_start.clear();
+        let mut end = 0;
+        for &factor in &unrolled.own {
+            self.own_start.push(end);
+            end += unrolled.graph.scores(factor as usize).len();
+        }
+        self.own_start.push(end);
+        self.own.clear();
+        self.own.resize(end, 0.0);
+    }
+
+    /// The gradient of a table.
+    #[inline]
+    pub fn table(&mut self, table: u32) -> &mut [f64] {
+        match (table as usize).checked_sub(self.base.len()) {
+            None => &mut self.base[table as usize],
+            Some(own) => &mut self.own[self.own_start[own]..self.own_start[own + 1]],
+        }
+    }
+
+    /// Adds the gradient of own tables to that of weights and base tables.
+    pub fn finish_instance(
+        &mut self,
+        structure: &Structure,
+        instance: GraphInstance<'_>,
+        unrolled: &mut Unrolled,
+        gradient: &mut [f64],
+    ) {
+        let Unrolled {
+            graph,
+            own,
+            scopes,
+            first_factor,
+            scratch,
+            ..
+        } = unrolled;
+        let mut first_position = 0;
+        let mut next = 0;
+        for (template, features) in structure.templates.iter().enumerate() {
+            let arity = features.shape.len();
+            let end = first_factor[template + 1];
+            let (offsets, entries) = (features.rows.offsets(), features.rows.entries());
+            let weights = &mut gradient[features.row_weights()];
+            while own.get(next).is_some_and(|&factor| (factor as usize) < end) {
+                let place = first_position + (own[next] as usize - first_factor[template]) * arity;
+                debug_assert_eq!(graph.template_of(own[next] as usize), template as u32);
+                let table = &self.own[self.own_start[next]..self.own_start[next + 1]];
+                let positions = &scopes[place..place + arity];
+                structure.for_each_observation(template, instance, positions, scratch, |id, value| {
+                    let row = range(offsets, id);
+                    for (&entry, weight) in entries[row.clone()].iter().zip(&mut weights[row]) {
+                        *weight += f64::from(value) * table[entry as usize];
+                    }
+                });
+                for (sum, part) in self.base[template].iter_mut().zip(table) {
+                    *sum += part;
+                }
+                next += 1;
+            }
+            first_position += (end - first_factor[template]) * arity;
+        }
+    }
+
+    /// Adds the gradient of base tables to that of biases.
+    pub fn finish(&self, structure: &Structure, gradient: &mut [f64]) {
+        for (template, table) in structure.templates.iter().zip(&self.base) {
+            for (&entry, weight) in template.bias.iter().zip(&mut gradient[template.bias_weights()]) {
+                *weight += table[entry as usize];
+            }
+        }
+    }
+}
