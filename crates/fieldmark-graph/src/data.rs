@@ -159,6 +159,19 @@ impl<'a> GraphInstance<'a> {
         self.data.unary.ids(self.start + position as usize)
     }
 
+    /// The observations at a position of this instance, with their values.
+    ///
+    /// # Panics
+    /// If there is no such position.
+    pub fn observations(&self, position: u32) -> impl Iterator<Item = (u32, f32)> + 'a {
+        self.data.unary.iter(self.start + position as usize)
+    }
+
+    /// The observations of the instance as a whole, with their values.
+    pub fn instance_observations(&self) -> impl Iterator<Item = (u32, f32)> + 'a {
+        self.data.whole.iter(self.index)
+    }
+
     /// Whether an observation of this name holds at a position of this instance.
     pub fn observes(&self, position: u32, name: &str) -> bool {
         let id = self.data.observations.get(name);

@@ -62,6 +62,7 @@ mod factor_graph;
 mod gibbs;
 mod label_sets;
 pub mod loopy;
+mod model;
 mod structure;
 mod train;
 mod unroll;
@@ -80,6 +81,10 @@ pub use error::Error;
 pub use factor_graph::{FactorGraph, FactorGraphBuilder};
 pub use gibbs::{Annealing, Gibbs, GibbsOptions, GibbsState};
 pub use label_sets::LabelSets;
+pub use model::{GraphModel, GraphTagger, GraphWarmStart};
 pub use structure::{Relate, Relations, Structure, StructureError};
-pub use train::{Convergence, GraphObjective, Loss, TrainError};
+pub use train::{
+    Convergence, GraphObjective, Hamming, Loss, RankIteration, SampleRank, SampleRankOptions, TrainError,
+    VariableLoss,
+};
 pub use unroll::{Unrolled, Unroller};

@@ -1,4 +1,4 @@
-//! From weights to the [`FactorGraph`] of one instance, and from the gradient of its tables back to weights.
+//! From weights to the [`FactorGraph`] of one instance.
 //!
 //! Each template has a *base table*, made of its biases, which all its factors share that see no observation with a
 //! weight. Other factors have a table of their own.
@@ -51,6 +51,8 @@ pub struct Unrolled {
     pub(crate) own: Vec<u32>,
     /// Where the positions of the variables of each factor begin.
     pub(crate) scopes: Vec<u32>,
+    /// Where the scopes of each template begin.
+    first_position: Vec<usize>,
     /// The first factor of each template, and the end.
     pub(crate) first_factor: Vec<usize>,
     scores: Vec<f64>,
@@ -70,6 +72,14 @@ impl Unrolled {
         &mut self.graph
     }
 
+    /// The positions of the variables of a factor.
+    pub(crate) fn positions(&self, factor: usize) -> &[u32] {
+        let template = self.graph.template_of(factor) as usize;
+        let arity = self.graph.arity(factor);
+        let start = self.first_position[template] + (factor - self.first_factor[template]) * arity;
+        &self.scopes[start..start + arity]
+    }
+
     /// The graph alone.
     pub fn into_graph(self) -> FactorGraph {
         self.graph
@@ -80,6 +90,11 @@ impl BaseTables {
     /// The base table of a template.
     pub(crate) fn table(&self, template: usize) -> &[f64] {
         &self.tables[template]
+    }
+
+    /// Changes one entry of a table.
+    pub(crate) fn change(&mut self, template: usize, entry: u32, by: f64) {
+        self.tables[template][entry as usize] += by;
     }
 
     /// The base tables of a structure with some weights.
@@ -127,7 +142,7 @@ impl<'m> Unroller<'m> {
         let edges = self.structure.edges(instance, &mut Vec::new())?;
         unroll(
             self.structure,
-            self.weights,
+            Some(self.weights),
             &self.base,
             instance,
             &edges,
@@ -146,10 +161,10 @@ impl<'m> Unroller<'m> {
     }
 }
 
-/// Makes the graph of an instance in the memory of the last one.
+/// Makes the graph of an instance in the memory of the last one; without weights, observations are left out.
 pub(crate) fn unroll(
     structure: &Structure,
-    weights: &[f64],
+    weights: Option<&[f64]>,
     base: &BaseTables,
     instance: GraphInstance<'_>,
     edges: &Edges,
@@ -159,6 +174,7 @@ pub(crate) fn unroll(
     into.own.clear();
     into.scopes.clear();
     into.first_factor.clear();
+    into.first_position.clear();
     let places = structure.places(instance.len());
     places.for_each(instance.len(), |_, layer, _| {
         builder.variable(structure.labels[layer]).map(|_| ())
@@ -169,6 +185,7 @@ pub(crate) fn unroll(
     let mut factors = 0;
     for template in 0..structure.templates.len() {
         into.first_factor.push(factors);
+        into.first_position.push(into.scopes.len());
         factors = add_factors(
             structure,
             weights,
@@ -189,7 +206,7 @@ pub(crate) fn unroll(
 #[expect(clippy::too_many_arguments, reason = "one step of `unroll`")]
 fn add_factors(
     structure: &Structure,
-    weights: &[f64],
+    weights: Option<&[f64]>,
     base: &BaseTables,
     instance: GraphInstance<'_>,
     edges: &Edges,
@@ -200,7 +217,7 @@ fn add_factors(
 ) -> Result<usize, Error> {
     let features = &structure.templates[template];
     let (offsets, entries) = (features.rows.offsets(), features.rows.entries());
-    let row_weights = &weights[features.row_weights()];
+    let row_weights = weights.map(|weights| &weights[features.row_weights()]);
     let number = template as u32;
     let Unrolled {
         own,
@@ -218,7 +235,7 @@ fn add_factors(
         let layers = features.elementary.layers.iter().zip(positions);
         variables.extend(layers.map(|(&layer, &position)| places.variable(layer, position)));
         let mut is_observed = false;
-        if !offsets.is_empty() {
+        if let Some(row_weights) = row_weights.filter(|weights| !weights.is_empty()) {
             structure.for_each_observation(template, instance, positions, scratch, |id, value| {
                 let row = range(offsets, id);
                 if row.is_empty() {

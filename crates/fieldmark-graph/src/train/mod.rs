@@ -1,7 +1,7 @@
 //! Training: the loss of a data set under a graph model, with its gradient.
 //!
 //! A [`GraphObjective`] is an [`Objective`](fieldmark_core::optimize::Objective) and goes to the optimisers of
-//! `fieldmark-core`.
+//! `fieldmark-core`; [`SampleRank`] is an algorithm of its own.
 
 mod gold;
 mod likelihood;
@@ -10,9 +10,11 @@ mod objective;
 mod pair_kernels;
 mod piecewise;
 mod pseudolikelihood;
+mod sample_rank;
 mod tables;
 
 pub use objective::GraphObjective;
+pub use sample_rank::{Hamming, RankIteration, SampleRank, SampleRankOptions, VariableLoss};
 
 use crate::{EngineChoice, Error, Report, StructureError};
 use schemars::JsonSchema;

@@ -265,7 +265,14 @@ impl Worker {
             convergence,
             ..
         } = self;
-        unroll(structure, x, &field.base, instance, &field.edges[index], unrolled)?;
+        unroll(
+            structure,
+            Some(x),
+            &field.base,
+            instance,
+            &field.edges[index],
+            unrolled,
+        )?;
         gold.set(structure, instance);
         tables.start_instance(unrolled);
         let loss = match local {

@@ -56,39 +56,25 @@ impl TableGradient {
         unrolled: &mut Unrolled,
         gradient: &mut [f64],
     ) {
-        let Unrolled {
-            graph,
-            own,
-            scopes,
-            first_factor,
-            scratch,
-            ..
-        } = unrolled;
-        let mut first_position = 0;
-        let mut next = 0;
-        for (template, features) in structure.templates.iter().enumerate() {
-            let arity = features.shape.len();
-            let end = first_factor[template + 1];
+        let mut scratch = std::mem::take(&mut unrolled.scratch);
+        for (&factor, borders) in unrolled.own.iter().zip(self.own_start.windows(2)) {
+            let template = unrolled.graph.template_of(factor as usize) as usize;
+            let features = &structure.templates[template];
             let (offsets, entries) = (features.rows.offsets(), features.rows.entries());
             let weights = &mut gradient[features.row_weights()];
-            while own.get(next).is_some_and(|&factor| (factor as usize) < end) {
-                let place = first_position + (own[next] as usize - first_factor[template]) * arity;
-                debug_assert_eq!(graph.template_of(own[next] as usize), template as u32);
-                let table = &self.own[self.own_start[next]..self.own_start[next + 1]];
-                let positions = &scopes[place..place + arity];
-                structure.for_each_observation(template, instance, positions, scratch, |id, value| {
-                    let row = range(offsets, id);
-                    for (&entry, weight) in entries[row.clone()].iter().zip(&mut weights[row]) {
-                        *weight += f64::from(value) * table[entry as usize];
-                    }
-                });
-                for (sum, part) in self.base[template].iter_mut().zip(table) {
-                    *sum += part;
+            let table = &self.own[borders[0]..borders[1]];
+            let positions = unrolled.positions(factor as usize);
+            structure.for_each_observation(template, instance, positions, &mut scratch, |id, value| {
+                let row = range(offsets, id);
+                for (&entry, weight) in entries[row.clone()].iter().zip(&mut weights[row]) {
+                    *weight += f64::from(value) * table[entry as usize];
                 }
-                next += 1;
+            });
+            for (sum, part) in self.base[template].iter_mut().zip(table) {
+                *sum += part;
             }
-            first_position += (end - first_factor[template]) * arity;
         }
+        unrolled.scratch = scratch;
     }
 
     /// Adds the gradient of base tables to that of biases.

@@ -4,5 +4,7 @@ mod chain;
 mod extremes;
 mod likelihood;
 mod local;
+mod model;
 mod models;
+mod sample_rank;
 mod threads;

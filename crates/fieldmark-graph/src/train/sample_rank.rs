@@ -1,0 +1,457 @@
+//! SampleRank (Wick et al. 2011): learns to rank neighbouring labellings that a Gibbs sampler proposes.
+//!
+//! Each move changes the label of one variable. Where the loss of both labellings differs and the better one does not
+//! score higher by more than the margin, the weights move by α towards its features. As printed in Marcheggiani
+//! (2014), only a strictly wrong order counts; then nothing is ever learned from weights of zero, at which all
+//! scores tie. Here a gap *up to* the margin counts, with a margin of 0 too.
+
+use super::TrainError;
+use crate::Error;
+use crate::data::{GraphDataset, GraphInstance};
+use crate::structure::{Edges, Structure};
+use crate::unroll::{BaseTables, Unrolled, unroll};
+use fieldmark_core::Gold;
+use fieldmark_core::random::{SplitMix64, visiting_order};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::convert::Infallible;
+
+/// What a label costs: a loss that is a sum over variables.
+pub trait VariableLoss: Send + Sync {
+    /// The loss of a label of a variable of a layer, given what is known about it.
+    fn loss(&self, layer: usize, gold: Gold<'_>, label: u32) -> f64;
+}
+
+impl<F: Fn(usize, Gold<'_>, u32) -> f64 + Send + Sync> VariableLoss for F {
+    fn loss(&self, layer: usize, gold: Gold<'_>, label: u32) -> f64 {
+        self(layer, gold, label)
+    }
+}
+
+/// 1 for each label that gold does not allow.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Hamming;
+
+impl VariableLoss for Hamming {
+    fn loss(&self, _: usize, gold: Gold<'_>, label: u32) -> f64 {
+        if gold.allows(label) { 0.0 } else { 1.0 }
+    }
+}
+
+/// Options of [`SampleRank`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct SampleRankOptions {
+    /// How far weights move at a time.
+    pub alpha: f64,
+    /// By how much a better labelling must score higher.
+    pub margin: f64,
+    /// Training stops when a pass changes the weights by less than this, in Euclidean distance.
+    pub epsilon: f64,
+    /// Most passes.
+    pub max_iterations: u64,
+    /// How often a pass visits each variable of an instance.
+    pub sweeps: usize,
+    /// Whether the weights are the mean over all moves.
+    pub average: bool,
+    /// Start of the random numbers.
+    pub seed: u64,
+}
+
+impl Default for SampleRankOptions {
+    fn default() -> Self {
+        Self {
+            alpha: 1.0,
+            margin: 1.0,
+            epsilon: 1e-5,
+            max_iterations: 100,
+            sweeps: 1,
+            average: true,
+            seed: 0,
+        }
+    }
+}
+
+/// What one pass did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RankIteration {
+    /// Number of the pass, from 1.
+    pub iteration: u64,
+    /// Moves that changed weights.
+    pub updates: u64,
+    /// All moves.
+    pub moves: u64,
+    /// Euclidean distance of the weights before and after.
+    pub change: f64,
+    /// The loss of the labellings of all instances at the end of the pass.
+    pub loss: f64,
+}
+
+/// SampleRank over Gibbs proposals. Its labellings go on from pass to pass; the same options and data give the same
+/// weights.
+pub struct SampleRank<'a> {
+    structure: &'a Structure,
+    data: &'a GraphDataset,
+    edges: Vec<Edges>,
+    loss: Box<dyn VariableLoss + 'a>,
+    options: SampleRankOptions,
+    learner: Learner,
+    labels: Vec<Vec<u32>>,
+    unrolled: Unrolled,
+    proposal: Proposal,
+    iteration: u64,
+    converged: bool,
+}
+
+/// Weights that move.
+struct Learner {
+    weights: Vec<f64>,
+    /// Σ of changes, each times the number of moves before it.
+    delayed: Vec<f64>,
+    moves: u64,
+    base: BaseTables,
+}
+
+/// Scores of the labels of one variable.
+#[derive(Default)]
+struct Proposal {
+    scores: Vec<f64>,
+    violations: Vec<u32>,
+    weights: Vec<f64>,
+    scratch: Vec<(u32, f32)>,
+}
+
+/// A graph in which labels are drawn.
+struct Scene<'a> {
+    structure: &'a Structure,
+    instance: GraphInstance<'a>,
+    unrolled: &'a Unrolled,
+}
+
+impl<'a> SampleRank<'a> {
+    /// Training from some weights with the Hamming loss.
+    pub fn new(
+        structure: &'a Structure,
+        data: &'a GraphDataset,
+        weights: Vec<f64>,
+        options: SampleRankOptions,
+    ) -> Result<Self, TrainError> {
+        check(&options)?;
+        structure.check_data(data, true)?;
+        let (found, expected) = (weights.len(), structure.weights());
+        if found != expected {
+            return Err(crate::StructureError::Weights { found, expected }.into());
+        }
+        let mut random = SplitMix64(options.seed ^ 0x5851_F42D_4C95_7F2D);
+        let labels = data
+            .instances()
+            .map(|instance| start(structure, instance, &mut random));
+        let mut base = BaseTables::default();
+        base.set(structure, &weights);
+        Ok(Self {
+            edges: structure.all_edges(data)?,
+            labels: labels.collect(),
+            learner: Learner {
+                delayed: vec![0.0; weights.len()],
+                weights,
+                moves: 0,
+                base,
+            },
+            loss: Box::new(Hamming),
+            structure,
+            data,
+            options,
+            unrolled: Unrolled::default(),
+            proposal: Proposal::default(),
+            iteration: 0,
+            converged: false,
+        })
+    }
+
+    /// Training with another loss.
+    #[must_use]
+    pub fn with_loss(mut self, loss: impl VariableLoss + 'a) -> Self {
+        self.loss = Box::new(loss);
+        self
+    }
+
+    /// Whether the last pass changed so little that training stopped.
+    pub fn converged(&self) -> bool {
+        self.converged
+    }
+
+    /// The weights, or their mean over all moves if that was asked for.
+    pub fn weights(&self) -> Vec<f64> {
+        let Learner {
+            weights,
+            delayed,
+            moves,
+            ..
+        } = &self.learner;
+        if !self.options.average || *moves == 0 {
+            return weights.clone();
+        }
+        let mean = |(weight, delayed): (&f64, &f64)| weight - delayed / *moves as f64;
+        weights.iter().zip(delayed).map(mean).collect()
+    }
+
+    /// One pass over all instances; `None` when training is over.
+    pub fn step(&mut self) -> Result<Option<RankIteration>, TrainError> {
+        if self.converged || self.iteration >= self.options.max_iterations {
+            return Ok(None);
+        }
+        self.iteration += 1;
+        let before = self.learner.weights.clone();
+        let first_move = self.learner.moves;
+        let mut updates = 0;
+        let mut random = SplitMix64(self.options.seed ^ self.iteration.wrapping_mul(0x9FB2_1C65_1E98_DF25));
+        for index in visiting_order(self.data.len(), self.options.seed, self.iteration) {
+            updates += self
+                .visit(index as usize, &mut random)
+                .map_err(|error| TrainError::Instance {
+                    instance: index as usize,
+                    error,
+                })?;
+        }
+        let changes = before.iter().zip(&self.learner.weights);
+        let change = changes.map(|(old, new)| (new - old).powi(2)).sum::<f64>().sqrt();
+        self.converged = change < self.options.epsilon;
+        Ok(Some(RankIteration {
+            iteration: self.iteration,
+            updates,
+            moves: self.learner.moves - first_move,
+            change,
+            loss: self.loss_of_labels(),
+        }))
+    }
+
+    /// Draws the labels of an instance anew and learns from each move; returns how often.
+    fn visit(&mut self, index: usize, random: &mut SplitMix64) -> Result<u64, Error> {
+        let instance = self.data.instance(index);
+        // Only the scopes of the graph are used: its scores would be those of weights that have moved on.
+        unroll(
+            self.structure,
+            None,
+            &self.learner.base,
+            instance,
+            &self.edges[index],
+            &mut self.unrolled,
+        )?;
+        let scene = Scene {
+            structure: self.structure,
+            instance,
+            unrolled: &self.unrolled,
+        };
+        let labels = &mut self.labels[index];
+        let places = self.structure.places(instance.len());
+        let mut updates = 0;
+        for _ in 0..self.options.sweeps {
+            places.for_each(instance.len(), |variable, layer, position| {
+                self.proposal.score(&scene, &self.learner, labels, variable);
+                let old = labels[variable as usize];
+                let new = self.proposal.draw(random);
+                let gold = instance.gold(layer, position);
+                let gain = self.loss.loss(layer, gold, old) - self.loss.loss(layer, gold, new);
+                let (better, worse) = if gain > 0.0 { (new, old) } else { (old, new) };
+                if gain != 0.0 && self.proposal.is_close(better, worse, self.options.margin) {
+                    let alpha = self.options.alpha;
+                    let scratch = &mut self.proposal.scratch;
+                    self.learner.add(&scene, labels, variable, better, alpha, scratch);
+                    self.learner.add(&scene, labels, variable, worse, -alpha, scratch);
+                    updates += 1;
+                }
+                self.learner.moves += 1;
+                labels[variable as usize] = new;
+                Ok::<(), Error>(())
+            })?;
+        }
+        Ok(updates)
+    }
+
+    fn loss_of_labels(&self) -> f64 {
+        let mut sum = 0.0;
+        for (instance, labels) in self.data.instances().zip(&self.labels) {
+            let places = self.structure.places(instance.len());
+            let done: Result<(), Infallible> =
+                places.for_each(instance.len(), |variable, layer, position| {
+                    sum += self
+                        .loss
+                        .loss(layer, instance.gold(layer, position), labels[variable as usize]);
+                    Ok(())
+                });
+            done.unwrap_or_else(|never| match never {});
+        }
+        sum
+    }
+}
+
+/// Random labels.
+fn start(structure: &Structure, instance: GraphInstance<'_>, random: &mut SplitMix64) -> Vec<u32> {
+    let mut labels = Vec::new();
+    let places = structure.places(instance.len());
+    let done: Result<(), Infallible> = places.for_each(instance.len(), |_, layer, _| {
+        labels.push((random.bits() % u64::from(structure.labels[layer])) as u32);
+        Ok(())
+    });
+    done.unwrap_or_else(|never| match never {});
+    labels
+}
+
+fn check(options: &SampleRankOptions) -> Result<(), TrainError> {
+    let wrong = |option, found, expected| {
+        Err(TrainError::Engine(Error::Option {
+            option,
+            found,
+            expected,
+        }))
+    };
+    if !(options.alpha > 0.0 && options.alpha.is_finite()) {
+        return wrong("alpha", options.alpha, "a number above 0");
+    }
+    if !(options.margin >= 0.0 && options.margin.is_finite()) {
+        return wrong("margin", options.margin, "a number that is not negative");
+    }
+    if !(options.epsilon >= 0.0 && options.epsilon.is_finite()) {
+        return wrong("epsilon", options.epsilon, "a number that is not negative");
+    }
+    if options.sweeps == 0 {
+        return wrong("sweeps", 0.0, "at least 1");
+    }
+    Ok(())
+}
+
+impl Scene<'_> {
+    /// Calls `visit` with template, positions, first entry and stride of the line of each factor of a variable.
+    fn for_each_line(&self, labels: &[u32], variable: u32, mut visit: impl FnMut(usize, &[u32], u32, u32)) {
+        let graph = &self.unrolled.graph;
+        for factor in graph.factors_of(variable) {
+            let (mut first, mut stride, mut size) = (0, 1, 1);
+            for &other in graph.scope(factor).iter().rev() {
+                if other == variable {
+                    stride = size;
+                } else {
+                    first += labels[other as usize] * size;
+                }
+                size *= graph.labels(other);
+            }
+            let template = graph.template_of(factor) as usize;
+            visit(template, self.unrolled.positions(factor), first, stride);
+        }
+    }
+}
+
+impl Learner {
+    fn change(&mut self, weight: usize, by: f64) {
+        self.weights[weight] += by;
+        self.delayed[weight] += by * self.moves as f64;
+    }
+
+    /// Adds `alpha` times the features of all factors of a variable, if it has a label.
+    fn add(
+        &mut self,
+        scene: &Scene<'_>,
+        labels: &[u32],
+        variable: u32,
+        label: u32,
+        alpha: f64,
+        scratch: &mut Vec<(u32, f32)>,
+    ) {
+        let structure = scene.structure;
+        scene.for_each_line(labels, variable, |template, positions, first, stride| {
+            let features = &structure.templates[template];
+            let entry = first + label * stride;
+            if let Ok(place) = features.bias.binary_search(&entry) {
+                self.change(features.bias_weights().start + place, alpha);
+                self.base.change(template, entry, alpha);
+            }
+            if features.rows.offsets().is_empty() {
+                return;
+            }
+            structure.for_each_observation(template, scene.instance, positions, scratch, |id, value| {
+                if let Some(feature) = features.rows.find(id, entry) {
+                    self.change(features.start + feature, alpha * f64::from(value));
+                }
+            });
+        });
+    }
+}
+
+impl Proposal {
+    /// Scores all labels of a variable, those of all others being given, with the weights as they are now.
+    fn score(&mut self, scene: &Scene<'_>, learner: &Learner, labels: &[u32], variable: u32) {
+        let Self {
+            scores,
+            violations,
+            scratch,
+            ..
+        } = self;
+        let count = scene.unrolled.graph.labels(variable);
+        scores.clear();
+        scores.resize(count as usize, 0.0);
+        violations.clear();
+        violations.resize(count as usize, 0);
+        let structure = scene.structure;
+        scene.for_each_line(labels, variable, |template, positions, first, stride| {
+            let features = &structure.templates[template];
+            let table = learner.base.table(template)[first as usize..]
+                .iter()
+                .step_by(stride as usize);
+            for ((sum, forbidden), &score) in scores.iter_mut().zip(&mut *violations).zip(table) {
+                if score.is_finite() {
+                    *sum += score;
+                } else {
+                    *forbidden += 1;
+                }
+            }
+            if features.rows.offsets().is_empty() {
+                return;
+            }
+            let (entries, weights) = (features.rows.entries(), &learner.weights[features.row_weights()]);
+            structure.for_each_observation(template, scene.instance, positions, scratch, |id, value| {
+                let row = features.rows.features(id);
+                for (&entry, weight) in entries[row.clone()].iter().zip(&weights[row]) {
+                    let label = entry / stride % count;
+                    if entry == first + label * stride {
+                        scores[label as usize] += f64::from(value) * weight;
+                    }
+                }
+            });
+        });
+    }
+
+    /// Draws a label from those that the fewest factors forbid.
+    fn draw(&mut self, random: &mut SplitMix64) -> u32 {
+        let fewest = self.violations.iter().copied().min().unwrap_or(0);
+        let possible = || {
+            self.scores
+                .iter()
+                .zip(&self.violations)
+                .map(|(score, &count)| (score, count == fewest))
+        };
+        let largest = possible().filter(|(_, possible)| *possible);
+        let largest = largest.fold(f64::NEG_INFINITY, |largest, (&score, _)| largest.max(score));
+        let weights =
+            possible().map(|(score, possible)| if possible { (score - largest).exp() } else { 0.0 });
+        let mut drawn: Vec<f64> = std::mem::take(&mut self.weights);
+        drawn.clear();
+        drawn.extend(weights);
+        let total: f64 = drawn.iter().sum();
+        let mut rest = (random.bits() >> 11) as f64 / (1u64 << 53) as f64 * total;
+        let last = drawn.iter().rposition(|&weight| weight > 0.0).unwrap_or(0);
+        let mut label = 0;
+        while label < last && rest >= drawn[label] {
+            rest -= drawn[label];
+            label += 1;
+        }
+        self.weights = drawn;
+        label as u32
+    }
+
+    /// Whether one label does not score higher than another by more than a margin.
+    fn is_close(&self, better: u32, worse: u32, margin: f64) -> bool {
+        let (better, worse) = (better as usize, worse as usize);
+        // What is forbidden cannot be learned, and need not be avoided.
+        self.violations[better] == self.violations[worse]
+            && self.scores[better] - self.scores[worse] <= margin
+    }
+}

@@ -1,0 +1,330 @@
+//! Models in files, as text, and as a start for others.
+
+use crate::models::*;
+use fieldmark_core::Gold;
+use fieldmark_core::container::{Container, ContainerWriter};
+use fieldmark_graph::{
+    Description, EngineChoice, GraphDataset, GraphModel, Observe, Relation, Relations, Skip, Structure,
+    StructureError, Template,
+};
+use std::sync::Arc;
+
+fn bytes(model: &GraphModel) -> Vec<u8> {
+    let mut writer = ContainerWriter::new();
+    model.write(&mut writer);
+    writer.to_bytes().unwrap()
+}
+
+fn read(bytes: Vec<u8>) -> Result<GraphModel, String> {
+    let container = Container::from_bytes(bytes).map_err(|error| error.to_string())?;
+    GraphModel::read(&Arc::new(container)).map_err(|error| error.to_string())
+}
+
+fn model(description: &Description, seed: u64) -> (GraphDataset, GraphModel) {
+    let data = data(description, Labels::Complete, seed);
+    let structure = Structure::build(&data, description, relations()).unwrap();
+    let mut weights = random_weights(structure.weights(), 2.0, seed);
+    weights.iter_mut().step_by(3).for_each(|weight| *weight = 0.0);
+    let model = GraphModel::new(&data, &structure, &weights).unwrap();
+    for index in 0..data.len() {
+        let expected = graph(&structure, &weights, &data, index);
+        let mut tagger = model.tagger(&EngineChoice::default()).unwrap();
+        let same = renamed(&data, &model, index);
+        let found = tagger.unroll(same.instance(0)).unwrap().graph();
+        let labels: Vec<u32> = (0..expected.variables() as u32)
+            .map(|v| v % expected.labels(v))
+            .collect();
+        let (found, expected) = (found.score(&labels).unwrap(), expected.score(&labels).unwrap());
+        // Forbidden labellings have the same score, too.
+        assert!(
+            found == expected || (found - expected).abs() < 1e-12,
+            "{found} against {expected}"
+        );
+    }
+    (data, model)
+}
+
+/// One instance of data, read again with the names of a model.
+fn renamed(data: &GraphDataset, model: &GraphModel, index: usize) -> GraphDataset {
+    let mut builder = model.dataset_builder();
+    let instance = data.instance(index);
+    let layers: Vec<_> = data.layers().cloned().collect();
+    let gold = |per| vec![Gold::Unknown; layers.iter().filter(|layer| layer.per == per).count()];
+    for position in 0..instance.len() as u32 {
+        for (id, value) in instance.observations(position) {
+            builder.observe(data.observations.name(id), value).unwrap();
+        }
+        builder
+            .end_position(&gold(fieldmark_graph::Per::Position))
+            .unwrap();
+    }
+    for (id, value) in instance.instance_observations() {
+        builder
+            .observe_instance(data.observations.name(id), value)
+            .unwrap();
+    }
+    builder
+        .end_instance(&gold(fieldmark_graph::Per::Instance))
+        .unwrap();
+    builder.finish()
+}
+
+#[test]
+fn models_come_back_from_files_bit_by_bit() {
+    for (seed, (name, description)) in descriptions().into_iter().enumerate() {
+        let (data, model) = model(&description, seed as u64);
+        let model = model.with_algorithm("pseudolikelihood");
+        let file = bytes(&model);
+        let again = read(file.clone()).unwrap().with_relations(relations());
+        assert_eq!(bytes(&again), file, "{name}");
+        assert_eq!(again.fingerprint(), model.fingerprint());
+        assert_eq!(again.description(), &description);
+        assert_eq!(again.algorithm(), Some("pseudolikelihood"));
+        let mut taggers = [&model, &again].map(|model| model.tagger(&EngineChoice::default()).unwrap());
+        for index in 0..data.len() {
+            let same = renamed(&data, &model, index);
+            let [one, other] = taggers
+                .each_mut()
+                .map(|tagger| tagger.tag(same.instance(0)).unwrap());
+            assert_eq!(one, other, "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_model_with_custom_relations_asks_for_their_code() {
+    let (_, description) = &descriptions()[5];
+    let (data, model) = model(description, 1);
+    let again = read(bytes(&model)).unwrap();
+    let error = again
+        .tagger(&EngineChoice::default())
+        .unwrap()
+        .tag(renamed(&data, &again, 0).instance(0))
+        .unwrap_err();
+    assert!(matches!(error, StructureError::UnknownRelation { .. }));
+    assert!(error.to_string().contains("needs the relation \"triples\""));
+}
+
+#[test]
+fn every_damaged_byte_is_an_error() {
+    let (_, model) = model(&descriptions()[3].1, 1);
+    let file = bytes(&model);
+    for place in 0..file.len() {
+        let mut damaged = file.clone();
+        damaged[place] ^= 1 << (place % 8);
+        assert!(read(damaged).is_err(), "byte {place}");
+    }
+    for length in (0..file.len()).step_by(7) {
+        assert!(read(file[..length].to_vec()).is_err());
+    }
+}
+
+/// Writes the sections of a model again, one of them changed, with sound checksums.
+fn with_section(model: &GraphModel, name: &str, change: &dyn Fn(&mut ContainerWriter<'static>)) -> Vec<u8> {
+    let container = Container::from_bytes(bytes(model)).unwrap();
+    let mut writer = ContainerWriter::new();
+    for section in container.sections() {
+        if section.name == name {
+            change(&mut writer);
+            continue;
+        }
+        match section.kind {
+            fieldmark_core::container::Kind::Text => {
+                writer.add_str(section.name, String::from_utf8(section.bytes.to_vec()).unwrap())
+            }
+            fieldmark_core::container::Kind::U32 => {
+                writer.add_u32s(section.name, container.u32s(section.name).unwrap().into_owned())
+            }
+            fieldmark_core::container::Kind::U64 => {
+                writer.add_u64s(section.name, container.u64s(section.name).unwrap().into_owned())
+            }
+            fieldmark_core::container::Kind::U16 => {
+                writer.add_u16s(section.name, container.u16s(section.name).unwrap().into_owned())
+            }
+            fieldmark_core::container::Kind::F64 => {
+                writer.add_f64s(section.name, container.f64s(section.name).unwrap().into_owned())
+            }
+            _ => writer.add_section(section.name, section.bytes.to_vec()),
+        };
+    }
+    writer.to_bytes().unwrap()
+}
+
+#[test]
+fn sections_that_mean_nothing_are_named() {
+    let (_, model) = model(&descriptions()[2].1, 1);
+    let description = serde_json::to_string(model.description()).unwrap();
+    let text = |name: &'static str, text: String| {
+        with_section(&model, name, &move |writer| {
+            writer.add_str(name, text.clone());
+        })
+    };
+    let numbers = |name: &'static str, numbers: Vec<u32>| {
+        with_section(&model, name, &move |writer| {
+            writer.add_u32s(name, numbers.clone());
+        })
+    };
+    let weights = |weights: Vec<f64>| {
+        with_section(&model, "graph.weights", &move |writer| {
+            writer.add_f64s("graph.weights", weights.clone());
+        })
+    };
+    let mut infinite = model.weights().to_vec();
+    infinite[0] = f64::NAN;
+    let other = Description::factorial(&["a", "b", "c"]);
+    let other = serde_json::to_string(&other).unwrap();
+    let cases = [
+        (text("graph.description", description.clone()), "\"graph\\t1\""),
+        (
+            text("graph.description", "graph\t2\n{}".into()),
+            "the version that this program reads",
+        ),
+        (text("graph.description", "graph\t1\n{}".into()), "missing field"),
+        (
+            text("graph.description", format!("graph\t1\n{other}")),
+            "one for each of 3 layers",
+        ),
+        (
+            text(
+                "graph.description",
+                format!("graph\t1\n{}", description.replace("\"a\"", "\"b\"")),
+            ),
+            "names must differ",
+        ),
+        (
+            text("graph.labels", "[[\"L0\", \"L0\"], [\"x\"]]".into()),
+            "\"L0\" twice",
+        ),
+        (text("graph.labels", "[[], [\"x\"]]".into()), "has no label"),
+        (
+            text("graph.labels", "[[\"L0\"]]".into()),
+            "one for each of 2 layers",
+        ),
+        (text("graph.labels", "{".into()), "lists of labels"),
+        (
+            numbers("graph.rows.0.offsets", vec![0, 1]),
+            "borders that do not fit",
+        ),
+        (
+            numbers("graph.rows.0.entries", vec![9]),
+            "borders that do not fit",
+        ),
+        (
+            numbers("graph.bias.0", vec![1, 0]),
+            "distinct sorted numbers below 2",
+        ),
+        (
+            numbers("graph.bias.2", vec![4]),
+            "distinct sorted numbers below 4",
+        ),
+        (
+            numbers("graph.forbidden.1", vec![3]),
+            "distinct sorted numbers below 3",
+        ),
+        (weights(vec![1.0]), "one for each of"),
+        (weights(infinite), "not finite"),
+    ];
+    for (file, expected) in cases {
+        let error = read(file).unwrap_err();
+        assert!(error.contains(expected), "{error}: expected {expected}");
+    }
+    for name in [
+        "graph.labels",
+        "graph.weights",
+        "graph.bias.1",
+        "graph.observations.text",
+    ] {
+        let error = read(with_section(&model, name, &|_| {})).unwrap_err();
+        assert!(error.contains(name), "{error}");
+    }
+}
+
+#[test]
+fn unknown_words_still_make_skip_edges() {
+    let description = Description::skip_chain("a", [Skip::same("a", "w=")]);
+    let (_, model) = model(&description, 3);
+    let mut builder = model.dataset_builder();
+    for word in ["new", "w=0", "other", "new"] {
+        builder.observe(&format!("w={word}"), 1.0).unwrap();
+        builder.end_position(&[Gold::Unknown]).unwrap();
+    }
+    builder.end_instance(&[]).unwrap();
+    let data = builder.finish();
+    let mut tagger = model.tagger(&EngineChoice::default()).unwrap();
+    let graph = tagger.unroll(data.instance(0)).unwrap().graph();
+    let skips: Vec<&[u32]> = (0..graph.factors())
+        .filter(|&factor| graph.template_of(factor) == 2)
+        .map(|factor| graph.scope(factor))
+        .collect();
+    assert_eq!(skips, [[0, 3]]);
+    let decoding = tagger.tag(data.instance(0)).unwrap();
+    let name = tagger.label(data.instance(0), &decoding, 0, 3).unwrap();
+    assert_eq!(model.labels(0).get(name), Some(decoding.labels[3]));
+    let beliefs = tagger.marginals(data.instance(0)).unwrap();
+    assert!((beliefs.variable(0).iter().sum::<f64>() - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn a_model_with_fewer_templates_is_a_start() {
+    let small = Description::factorial(&["a", "b"]);
+    let (data, model) = model(&small, 4);
+    let mut large = small.clone();
+    large.templates.insert(
+        0,
+        Template::new(Relation::Skip(Skip::same("a", "w="))).observe(Observe::Either),
+    );
+    let structure = Structure::build(&data, &large, Relations::none()).unwrap();
+    let start = model.project(&data, &structure);
+    assert_eq!(start.taken, model.weights().len());
+    let new = structure.template_weights(0);
+    assert!(start.weights[new.clone()].iter().all(|&weight| weight == 0.0));
+    // What the old model knew scores as before.
+    for index in 0..data.len() {
+        let small_structure = Structure::build(&data, &small, Relations::none()).unwrap();
+        let old = model.project(&data, &small_structure).weights;
+        let (one, other) = (
+            graph(&small_structure, &old, &data, index),
+            graph(&structure, &start.weights, &data, index),
+        );
+        let labels: Vec<u32> = (0..one.variables() as u32).map(|v| v % one.labels(v)).collect();
+        assert!((one.score(&labels).unwrap() - other.score(&labels).unwrap()).abs() < 1e-12);
+    }
+    // A template of the same name that joins other layers has nothing to give.
+    let mut other = Description::factorial(&["b", "a"]);
+    other.templates[4].name = "between:a-b".into();
+    let mut twisted = crate::models::data(&other, Labels::Complete, 4);
+    twisted.observations = data.observations.clone();
+    let structure = Structure::build(&twisted, &other, Relations::none()).unwrap();
+    let start = model.project(&twisted, &structure);
+    assert!(
+        start.weights[structure.template_weights(4)]
+            .iter()
+            .all(|&weight| weight == 0.0)
+    );
+}
+
+#[test]
+fn the_dump_has_a_line_for_each_weight() {
+    let (_, model) = model(&descriptions()[10].1, 2);
+    let model = model.with_algorithm("sample-rank");
+    let mut text = Vec::new();
+    model.dump(&mut text).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    let count = |word: &str| {
+        text.lines()
+            .filter(|line| line.split('\t').next() == Some(word))
+            .count()
+    };
+    assert_eq!(count("weight") + count("bias"), model.weights().len());
+    assert_eq!((count("layer"), count("template"), count("end")), (2, 5, 1));
+    assert!(count("forbid") > 0);
+    assert!(text.starts_with("graph\t1\nalgorithm\t\"sample-rank\"\nlayer\t\"a\"\t\"L0\"\t\"L1\"\n"));
+    let mut sum = 0.0;
+    for line in text
+        .lines()
+        .filter(|line| line.starts_with("weight") || line.starts_with("bias"))
+    {
+        sum += line.rsplit('\t').next().unwrap().parse::<f64>().unwrap();
+    }
+    assert!((sum - model.weights().iter().sum::<f64>()).abs() < 1e-9);
+}

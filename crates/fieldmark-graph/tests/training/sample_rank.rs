@@ -1,0 +1,187 @@
+use crate::models::*;
+use fieldmark_core::Gold;
+use fieldmark_graph::{
+    Description, EngineChoice, GraphDataset, GraphDatasetBuilder, GraphModel, Relations, SampleRank,
+    SampleRankOptions, Structure, TrainError,
+};
+
+/// Words that tell the first layer; the second layer is the first one of the position before.
+fn learnable(description: &Description) -> GraphDataset {
+    let mut random = Random::new(3);
+    let mut builder = GraphDatasetBuilder::new(description);
+    for layer in 0..2 {
+        for label in ["x", "y", "z"] {
+            builder.label(layer, label);
+        }
+    }
+    for _ in 0..40 {
+        for _ in 0..6 {
+            let word = random.below(9);
+            builder.observe(&format!("w={word}"), 1.0).unwrap();
+            builder
+                .end_position(&[Gold::Known(word % 3), Gold::Known((word + 1) % 3)])
+                .unwrap();
+        }
+        builder.end_instance(&[]).unwrap();
+    }
+    builder.finish()
+}
+
+fn train(
+    structure: &Structure,
+    data: &GraphDataset,
+    options: SampleRankOptions,
+) -> (Vec<f64>, Vec<u64>, bool) {
+    let mut training = SampleRank::new(structure, data, vec![0.0; structure.weights()], options).unwrap();
+    let mut updates = Vec::new();
+    while let Some(iteration) = training.step().unwrap() {
+        assert_eq!(iteration.iteration, updates.len() as u64 + 1);
+        assert_eq!(iteration.change == 0.0, iteration.updates == 0);
+        updates.push(iteration.updates);
+    }
+    (training.weights(), updates, training.converged())
+}
+
+#[test]
+fn learns_until_nothing_changes() {
+    let description = Description::factorial(&["a", "b"]);
+    let data = learnable(&description);
+    let structure = Structure::build(&data, &description, Relations::none()).unwrap();
+    for average in [false, true] {
+        let options = SampleRankOptions {
+            average,
+            ..SampleRankOptions::default()
+        };
+        let (weights, updates, converged) = train(&structure, &data, options);
+        assert!(
+            converged && updates.len() < 100 && updates.last() == Some(&0),
+            "{updates:?}"
+        );
+        let model = GraphModel::new(&data, &structure, &weights).unwrap();
+        let mut tagger = model.tagger(&EngineChoice::default()).unwrap();
+        for instance in data.instances() {
+            let decoding = tagger.tag(instance).unwrap();
+            for position in 0..instance.len() as u32 {
+                for layer in 0..2 {
+                    let label = decoding.labels[tagger.variable(instance, layer, position) as usize];
+                    assert_eq!(Gold::Known(label), instance.gold(layer, position));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn weights_of_zero_are_left_even_without_a_margin() {
+    // As printed, ties would change nothing, and nothing would be what training converged to.
+    let description = Description::factorial(&["a", "b"]);
+    let data = learnable(&description);
+    let structure = Structure::build(&data, &description, Relations::none()).unwrap();
+    let options = SampleRankOptions {
+        margin: 0.0,
+        max_iterations: 1,
+        ..SampleRankOptions::default()
+    };
+    let (weights, updates, converged) = train(&structure, &data, options);
+    assert!(updates[0] > 0 && !converged);
+    assert!(weights.iter().any(|&weight| weight != 0.0));
+}
+
+#[test]
+fn the_first_update_moves_along_the_difference_of_features() {
+    // One variable, so that a pass is one move: the gold label gains α, the other loses it.
+    let description = Description::linear_chain("a");
+    let mut builder = GraphDatasetBuilder::new(&description);
+    let labels = ["x", "y"].map(|label| builder.label(0, label));
+    builder.observe("w", 0.5).unwrap();
+    builder.end_position(&[Gold::Ambiguous(&labels)]).unwrap();
+    builder.end_instance(&[]).unwrap();
+    builder.observe("w", 0.5).unwrap();
+    builder.end_position(&[Gold::Known(1)]).unwrap();
+    builder.end_instance(&[]).unwrap();
+    let data = builder.finish();
+    let structure = Structure::build(&data, &description, Relations::none()).unwrap();
+    let options = |seed| SampleRankOptions {
+        alpha: 3.0,
+        average: false,
+        max_iterations: 1,
+        seed,
+        ..SampleRankOptions::default()
+    };
+    let outcomes: Vec<Vec<f64>> = (0..20)
+        .map(|seed| train(&structure, &data, options(seed)).0)
+        .collect();
+    // Whether the sampler proposes another label is a matter of luck.
+    assert!(outcomes.contains(&vec![0.0, 0.0]) && outcomes.contains(&vec![-1.5, 1.5]));
+    assert!(
+        outcomes
+            .iter()
+            .all(|weights| weights == &[0.0, 0.0] || weights == &[-1.5, 1.5])
+    );
+}
+
+#[test]
+fn runs_are_reproducible_on_every_kind_of_model() {
+    for (name, description) in descriptions() {
+        let data = data(&description, Labels::Partial, 1);
+        let structure = Structure::build(&data, &description, relations()).unwrap();
+        let options = SampleRankOptions {
+            max_iterations: 5,
+            sweeps: 2,
+            ..SampleRankOptions::default()
+        };
+        let run = || train(&structure, &data, options.clone());
+        let (weights, updates, _) = run();
+        assert!(weights.iter().all(|weight| weight.is_finite()), "{name}");
+        assert_eq!(run().0, weights, "{name}");
+        assert!(updates.iter().sum::<u64>() > 0, "{name}");
+    }
+}
+
+#[test]
+fn any_loss_over_variables_can_be_given_and_hidden_layers_teach_nothing() {
+    let description = Description::factorial(&["a", "b"]);
+    let data = learnable(&description);
+    let structure = Structure::build(&data, &description, Relations::none()).unwrap();
+    let indifferent = |layer: usize, gold: Gold<'_>, label: u32| {
+        if layer == 0 && !gold.allows(label) {
+            5.0
+        } else {
+            0.0
+        }
+    };
+    let mut training = SampleRank::new(
+        &structure,
+        &data,
+        vec![0.0; structure.weights()],
+        SampleRankOptions::default(),
+    )
+    .unwrap()
+    .with_loss(indifferent);
+    while training.step().unwrap().is_some() {}
+    let weights = training.weights();
+    let own = structure.template_weights(1);
+    assert!(weights[own].iter().all(|&weight| weight == 0.0));
+    assert!(
+        weights[structure.template_weights(0)]
+            .iter()
+            .any(|&weight| weight != 0.0)
+    );
+}
+
+#[test]
+fn options_out_of_range_are_refused() {
+    let description = Description::factorial(&["a", "b"]);
+    let data = learnable(&description);
+    let structure = Structure::build(&data, &description, Relations::none()).unwrap();
+    let options = SampleRankOptions {
+        alpha: -1.0,
+        ..SampleRankOptions::default()
+    };
+    let Err(error) = SampleRank::new(&structure, &data, vec![0.0; structure.weights()], options) else {
+        panic!("a negative step is accepted");
+    };
+    assert_eq!(error.to_string(), "alpha is -1, expected a number above 0");
+    let few = SampleRank::new(&structure, &data, vec![], SampleRankOptions::default());
+    assert!(matches!(few, Err(TrainError::Structure(_))));
+}
