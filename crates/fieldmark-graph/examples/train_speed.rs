@@ -10,8 +10,9 @@ use fieldmark_graph::loopy::LoopyOptions;
 use fieldmark_graph::{
     Description, EngineChoice, GraphDataset, GraphDatasetBuilder, GraphObjective, Loss, Relations, Structure,
 };
-use std::error::Error;
 use std::time::Instant;
+
+type Error = Box<dyn std::error::Error + Send + Sync>;
 
 const LABELS: [u32; 3] = [7, 84, 46];
 const WORDS: f64 = 25_000.0;
@@ -36,7 +37,7 @@ impl Noise {
     }
 }
 
-fn synthetic(instances: usize, positions: Option<usize>) -> Result<GraphDataset, Box<dyn Error>> {
+fn synthetic(instances: usize, positions: Option<usize>) -> Result<GraphDataset, Error> {
     let description = Description::factorial(&["sentence", "subsection", "section"]);
     let mut builder = GraphDatasetBuilder::new(&description);
     for (layer, &count) in LABELS.iter().enumerate() {
@@ -84,7 +85,7 @@ fn peak_memory() -> Option<u64> {
     Some(kilobytes / 1000)
 }
 
-fn run(instances: usize, loss: Loss, positions: Option<usize>) -> Result<(), Box<dyn Error>> {
+fn run(instances: usize, loss: Loss, positions: Option<usize>) -> Result<(), Error> {
     let start = Instant::now();
     let data = synthetic(instances, positions)?;
     println!(
@@ -136,7 +137,7 @@ fn run(instances: usize, loss: Loss, positions: Option<usize>) -> Result<(), Box
     Ok(())
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), Error> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let number = |place: usize| arguments.get(place).and_then(|text| text.parse::<usize>().ok());
     let loss = match arguments.get(2).map(String::as_str) {
