@@ -1,5 +1,55 @@
 //! Conditional random fields of any structure.
 //!
+//! A [`Description`] says which kinds of variables a model has (*layers*, each with labels of its own) and how
+//! *templates* join them and tie weights; [`Kind`]s are ready-made ones. From it and a [`GraphDataset`] comes a
+//! [`Structure`], the features of the model. Weights are found by an optimiser over a [`GraphObjective`] (likelihood,
+//! pseudolikelihood, piecewise) or by [`SampleRank`], and with the names they make a [`GraphModel`], which is saved,
+//! loaded, and used through a [`GraphTagger`].
+//!
+//! ```
+//! use fieldmark_core::Gold;
+//! use fieldmark_core::optimize::{Lbfgs, LbfgsOptions};
+//! use fieldmark_graph::{
+//!     Description, EngineChoice, GraphDatasetBuilder, GraphModel, GraphObjective, Loss, Relations, Structure,
+//! };
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // Parts of speech and chunks of two sentences, in one model.
+//! let description = Description::factorial(&["pos", "chunk"]);
+//! let mut builder = GraphDatasetBuilder::new(&description);
+//! for sentence in [["the/DT/B", "cat/NN/I", "sleeps/VB/O"], ["a/DT/B", "dog/NN/I", "barks/VB/O"]] {
+//!     for token in sentence {
+//!         let fields: Vec<&str> = token.split('/').collect();
+//!         builder.observe(&format!("word={}", fields[0]), 1.0)?;
+//!         let gold = [builder.label(0, fields[1]), builder.label(1, fields[2])];
+//!         builder.end_position(&gold.map(Gold::Known))?;
+//!     }
+//!     builder.end_instance(&[])?;
+//! }
+//! let data = builder.finish();
+//! let structure = Structure::build(&data, &description, Relations::none())?;
+//! let mut objective = GraphObjective::new(&structure, &data, Loss::Pseudolikelihood)?;
+//! let mut optimizer = Lbfgs::new(vec![0.0; structure.weights()], LbfgsOptions::default())?;
+//! while optimizer.step(&mut objective)?.is_some() {}
+//! let model = GraphModel::new(&data, &structure, optimizer.weights())?;
+//!
+//! let mut builder = model.dataset_builder();
+//! for word in ["the", "dog", "sleeps"] {
+//!     builder.observe(&format!("word={word}"), 1.0)?;
+//!     builder.end_position(&[Gold::Unknown, Gold::Unknown])?;
+//! }
+//! builder.end_instance(&[])?;
+//! let data = builder.finish();
+//! let mut tagger = model.tagger(&EngineChoice::default())?;
+//! let instance = data.instance(0);
+//! let decoding = tagger.tag(instance)?;
+//! let chunks: Vec<_> = (0..3).filter_map(|at| tagger.label(instance, &decoding, 1, at)).collect();
+//! assert_eq!(chunks, ["B", "I", "O"]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Below that is inference.
 //! A [`FactorGraph`] is the unrolled model of one instance: variables with label sets, and factors with tables of
 //! log-scores, which factors with tied weights share. An [`Engine`] answers questions about it: log Z, marginals of
 //! variables and factors, the best labelling, and a [`Report`] of how it came to the answer.

@@ -125,6 +125,35 @@ fn ends_are_observed_as_told() {
 }
 
 #[test]
+fn values_of_several_ends_are_the_largest_or_the_smallest() {
+    let mut description = Description::linear_chain("a");
+    let mut builder = GraphDatasetBuilder::new(&description);
+    builder.label(0, "X");
+    for value in [0.5, 2.0] {
+        builder.observe("v", value).unwrap();
+        builder.end_position(&[Gold::Known(0)]).unwrap();
+    }
+    builder.end_instance(&[]).unwrap();
+    let data = builder.finish();
+    for (observe, expected) in [
+        (Observe::First, 0.5),
+        (Observe::Last, 2.0),
+        (Observe::Either, 2.0),
+        (Observe::Both, 0.5),
+    ] {
+        description.templates = vec![
+            Template::new(Relation::Chain("a".into()))
+                .bias(Bias::None)
+                .observe(observe),
+        ];
+        let structure = Structure::build(&data, &description, Relations::none()).unwrap();
+        let unroller = Unroller::new(&structure, &[1.0]).unwrap();
+        let graph = unroller.unroll(data.instance(0)).unwrap().into_graph();
+        assert_eq!(graph.score(&[0, 0]).unwrap(), expected, "{observe:?}");
+    }
+}
+
+#[test]
 fn a_relation_in_rust_joins_divisible_numbers() {
     // Klinger 2011, eq. 3.72: positions a and b where b is divisible by a.
     let relation = Relation::Custom {

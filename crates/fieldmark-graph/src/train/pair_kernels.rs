@@ -2,9 +2,13 @@
 
 use fieldmark_core::kernels::{Kernel, Real, Simd, dispatch};
 
+// Loops count by hand: only what is inlined is compiled for the instruction set, and chains of iterators are not always.
+
+const LANES: usize = <f64 as Real>::LANES;
+
 /// Rows of matrices are padded to whole vectors.
 pub(super) fn padded(columns: usize) -> usize {
-    columns.next_multiple_of(<f64 as Real>::LANES)
+    columns.next_multiple_of(LANES)
 }
 
 struct Sums<'a> {
@@ -19,48 +23,43 @@ impl Kernel<f64> for Sums<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd<f64>>(self, simd: S) {
-        const LANES: usize = <f64 as Real>::LANES;
         let width = self.right.len();
-        self.columns.fill(0.0);
-        let pairs = self.left.len() / 2;
+        let (right, columns) = (self.right, self.columns);
+        columns.fill(0.0);
+        let mut row = 0;
         // Two rows at a time share the loads of both vectors.
-        for (pair, matrix) in self.matrix.chunks_exact(2 * width).enumerate().take(pairs) {
-            let (one, other) = matrix.split_at(width);
-            let (left, right) = (
-                simd.splat(self.left[2 * pair]),
-                simd.splat(self.left[2 * pair + 1]),
-            );
-            let mut sums = [simd.splat(0.0); 2];
-            let vectors = one.chunks_exact(LANES).zip(other.chunks_exact(LANES));
-            let sides = self
-                .right
-                .chunks_exact(LANES)
-                .zip(self.columns.chunks_exact_mut(LANES));
-            for ((one, other), (factor, column)) in vectors.zip(sides) {
-                let (one, other, factor) = (simd.load(one), simd.load(other), simd.load(factor));
-                sums[0] = simd.mul_add(one, factor, sums[0]);
-                sums[1] = simd.mul_add(other, factor, sums[1]);
-                let column_sum = simd.mul_add(left, one, simd.load(column));
-                simd.store(simd.mul_add(right, other, column_sum), column);
+        while row + 1 < self.left.len() {
+            let (one, other) = self.matrix[row * width..(row + 2) * width].split_at(width);
+            let (first, second) = (simd.splat(self.left[row]), simd.splat(self.left[row + 1]));
+            let (mut sum, mut other_sum) = (simd.splat(0.0), simd.splat(0.0));
+            let mut at = 0;
+            while at < width {
+                let factor = simd.load(&right[at..at + LANES]);
+                let (a, b) = (simd.load(&one[at..at + LANES]), simd.load(&other[at..at + LANES]));
+                sum = simd.mul_add(a, factor, sum);
+                other_sum = simd.mul_add(b, factor, other_sum);
+                let column = &mut columns[at..at + LANES];
+                let column_sum = simd.mul_add(first, a, simd.load(column));
+                simd.store(simd.mul_add(second, b, column_sum), column);
+                at += LANES;
             }
-            self.rows[2 * pair] = simd.reduce_sum(sums[0]);
-            self.rows[2 * pair + 1] = simd.reduce_sum(sums[1]);
+            self.rows[row] = simd.reduce_sum(sum);
+            self.rows[row + 1] = simd.reduce_sum(other_sum);
+            row += 2;
         }
-        if self.left.len() % 2 == 1 {
-            let last = self.left.len() - 1;
-            let left = simd.splat(self.left[last]);
+        if row < self.left.len() {
+            let one = &self.matrix[row * width..(row + 1) * width];
+            let first = simd.splat(self.left[row]);
             let mut sum = simd.splat(0.0);
-            let vectors = self.matrix[last * width..].chunks_exact(LANES);
-            let sides = self
-                .right
-                .chunks_exact(LANES)
-                .zip(self.columns.chunks_exact_mut(LANES));
-            for (one, (factor, column)) in vectors.zip(sides) {
-                let one = simd.load(one);
-                sum = simd.mul_add(one, simd.load(factor), sum);
-                simd.store(simd.mul_add(left, one, simd.load(column)), column);
+            let mut at = 0;
+            while at < width {
+                let a = simd.load(&one[at..at + LANES]);
+                sum = simd.mul_add(a, simd.load(&right[at..at + LANES]), sum);
+                let column = &mut columns[at..at + LANES];
+                simd.store(simd.mul_add(first, a, simd.load(column)), column);
+                at += LANES;
             }
-            self.rows[last] = simd.reduce_sum(sum);
+            self.rows[row] = simd.reduce_sum(sum);
         }
     }
 }
@@ -76,15 +75,22 @@ impl Kernel<f64> for Outer<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd<f64>>(self, simd: S) {
-        const LANES: usize = <f64 as Real>::LANES;
-        for (row, &left) in self.matrix.chunks_exact_mut(self.right.len()).zip(self.left) {
-            if left == 0.0 {
-                continue;
+        let width = self.right.len();
+        let mut row = 0;
+        while row < self.left.len() {
+            let left = self.left[row] * self.factor;
+            if left != 0.0 {
+                let cells = &mut self.matrix[row * width..(row + 1) * width];
+                let left = simd.splat(left);
+                let mut at = 0;
+                while at < width {
+                    let cell = &mut cells[at..at + LANES];
+                    let right = simd.load(&self.right[at..at + LANES]);
+                    simd.store(simd.mul_add(left, right, simd.load(cell)), cell);
+                    at += LANES;
+                }
             }
-            let left = simd.splat(left * self.factor);
-            for (cell, right) in row.chunks_exact_mut(LANES).zip(self.right.chunks_exact(LANES)) {
-                simd.store(simd.mul_add(left, simd.load(right), simd.load(cell)), cell);
-            }
+            row += 1;
         }
     }
 }

@@ -121,6 +121,42 @@ fn the_first_update_moves_along_the_difference_of_features() {
 }
 
 #[test]
+fn averages_are_means_over_all_moves() {
+    // One move per pass: the mean of the weights after each of them.
+    let description = Description::linear_chain("a");
+    let mut builder = GraphDatasetBuilder::new(&description);
+    let labels = ["x", "y"].map(|label| builder.label(0, label));
+    for gold in [Gold::Ambiguous(&labels), Gold::Known(1)] {
+        builder.observe("w", 1.0).unwrap();
+        builder.end_position(&[gold]).unwrap();
+        builder.end_instance(&[]).unwrap();
+    }
+    let data = builder.finish();
+    let structure = Structure::build(&data, &description, Relations::none()).unwrap();
+    let after = |passes, average, seed| {
+        let options = SampleRankOptions {
+            alpha: 0.25,
+            margin: 10.0,
+            epsilon: 0.0,
+            max_iterations: passes,
+            average,
+            seed,
+            ..SampleRankOptions::default()
+        };
+        train(&structure, &data, options).0[1]
+    };
+    for seed in 0..5 {
+        // Of the two moves of a pass only one can change weights, before or after the other.
+        let weights: Vec<f64> = (0..=8).map(|passes| after(passes, false, seed)).collect();
+        let early: f64 = weights[1..].iter().map(|weight| 2.0 * weight).sum();
+        let late: f64 = weights.windows(2).map(|pair| pair[0] + pair[1]).sum();
+        let sum = 16.0 * after(8, true, seed);
+        assert!(weights[8] > 0.0);
+        assert!(late - 1e-9 <= sum && sum <= early + 1e-9, "{late} {sum} {early}");
+    }
+}
+
+#[test]
 fn runs_are_reproducible_on_every_kind_of_model() {
     for (name, description) in descriptions() {
         let data = data(&description, Labels::Partial, 1);

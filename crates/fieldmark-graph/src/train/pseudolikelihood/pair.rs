@@ -18,32 +18,38 @@ pub(super) struct Potentials {
 
 impl Potentials {
     pub fn set(&mut self, scores: &[f64], columns: usize) {
-        self.largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        if self.largest == f64::NEG_INFINITY {
-            self.largest = 0.0;
-        }
         let width = padded(columns);
         self.matrix.clear();
         self.matrix
             .resize(scores.len() / columns * width, f64::NEG_INFINITY);
-        for (row, scores) in self
-            .matrix
-            .chunks_exact_mut(width)
-            .zip(scores.chunks_exact(columns))
-        {
-            for (potential, score) in row.iter_mut().zip(scores) {
-                *potential = score - self.largest;
-            }
+        let rows = self.matrix.chunks_exact_mut(width);
+        for (row, scores) in rows.zip(scores.chunks_exact(columns)) {
+            row[..columns].copy_from_slice(scores);
         }
-        // Below the range of the kernel, which e^−700 is not, potentials are as good as 0.
-        let forbidden = |score: f64| score < -700.0;
-        let zeros: Vec<usize> = (0..self.matrix.len())
-            .filter(|&cell| forbidden(self.matrix[cell]))
-            .collect();
-        zeros.iter().for_each(|&cell| self.matrix[cell] = 0.0);
-        exp_in_place(&mut self.matrix);
-        zeros.iter().for_each(|&cell| self.matrix[cell] = 0.0);
+        self.largest = exp_scaled(&mut self.matrix);
     }
+}
+
+/// Makes exp(score − largest) of scores, and returns the largest. What is below e^−700 becomes 0.
+fn exp_scaled(scores: &mut [f64]) -> f64 {
+    const LOWEST: f64 = -700.0;
+    let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let largest = if largest == f64::NEG_INFINITY {
+        0.0
+    } else {
+        largest
+    };
+    for score in &mut *scores {
+        *score = (*score - largest).max(LOWEST);
+    }
+    exp_in_place(scores);
+    for potential in &mut *scores {
+        // e^−700 is 9.9e−305.
+        if *potential < 1e-304 {
+            *potential = 0.0;
+        }
+    }
+    largest
 }
 
 impl Worker {
@@ -196,15 +202,7 @@ impl Worker {
         } else {
             side.extend((0..states.len()).map(|label| self.side_score(context, factor, place, label)));
         }
-        let largest = side.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let largest = if largest == f64::NEG_INFINITY {
-            0.0
-        } else {
-            largest
-        };
-        for score in &mut side {
-            *score = (*score - largest).exp();
-        }
+        let largest = exp_scaled(&mut side);
         self.sides[place] = side;
         largest
     }
