@@ -2,9 +2,9 @@
 
 use crate::models::*;
 use fieldmark_core::Gold;
-use fieldmark_core::container::{Container, ContainerWriter};
+use fieldmark_core::container::{Container, ContainerWriter, Kind};
 use fieldmark_graph::{
-    Description, EngineChoice, GraphDataset, GraphModel, Observe, Relation, Relations, Skip, Structure,
+    Description, EngineChoice, GraphDataset, GraphModel, Observe, Per, Relation, Relations, Skip, Structure,
     StructureError, Template,
 };
 use std::sync::Arc;
@@ -54,18 +54,14 @@ fn renamed(data: &GraphDataset, model: &GraphModel, index: usize) -> GraphDatase
         for (id, value) in instance.observations(position) {
             builder.observe(data.observations.name(id), value).unwrap();
         }
-        builder
-            .end_position(&gold(fieldmark_graph::Per::Position))
-            .unwrap();
+        builder.end_position(&gold(Per::Position)).unwrap();
     }
     for (id, value) in instance.instance_observations() {
         builder
             .observe_instance(data.observations.name(id), value)
             .unwrap();
     }
-    builder
-        .end_instance(&gold(fieldmark_graph::Per::Instance))
-        .unwrap();
+    builder.end_instance(&gold(Per::Instance)).unwrap();
     builder.finish()
 }
 
@@ -128,26 +124,124 @@ fn with_section(model: &GraphModel, name: &str, change: &dyn Fn(&mut ContainerWr
             change(&mut writer);
             continue;
         }
-        match section.kind {
-            fieldmark_core::container::Kind::Text => {
-                writer.add_str(section.name, String::from_utf8(section.bytes.to_vec()).unwrap())
-            }
-            fieldmark_core::container::Kind::U32 => {
-                writer.add_u32s(section.name, container.u32s(section.name).unwrap().into_owned())
-            }
-            fieldmark_core::container::Kind::U64 => {
-                writer.add_u64s(section.name, container.u64s(section.name).unwrap().into_owned())
-            }
-            fieldmark_core::container::Kind::U16 => {
-                writer.add_u16s(section.name, container.u16s(section.name).unwrap().into_owned())
-            }
-            fieldmark_core::container::Kind::F64 => {
-                writer.add_f64s(section.name, container.f64s(section.name).unwrap().into_owned())
-            }
-            _ => writer.add_section(section.name, section.bytes.to_vec()),
-        };
+        assert!(copy(
+            &mut writer,
+            section.name,
+            section.kind,
+            section.bytes.to_vec()
+        ));
     }
     writer.to_bytes().unwrap()
+}
+
+/// Copies a section, whose bytes were changed, with a sound checksum; `false` if they make no section of its kind.
+fn copy(writer: &mut ContainerWriter<'static>, name: &str, kind: Kind, bytes: Vec<u8>) -> bool {
+    match kind {
+        Kind::Text => match String::from_utf8(bytes) {
+            Ok(text) => writer.add_str(name, text),
+            Err(_) => return false,
+        },
+        Kind::U32 => {
+            let (numbers, _) = bytes.as_chunks();
+            writer.add_u32s(
+                name,
+                numbers
+                    .iter()
+                    .map(|&bytes| u32::from_le_bytes(bytes))
+                    .collect::<Vec<_>>(),
+            )
+        }
+        Kind::U64 => {
+            let (numbers, _) = bytes.as_chunks();
+            writer.add_u64s(
+                name,
+                numbers
+                    .iter()
+                    .map(|&bytes| u64::from_le_bytes(bytes))
+                    .collect::<Vec<_>>(),
+            )
+        }
+        Kind::F64 => {
+            let (numbers, _) = bytes.as_chunks();
+            writer.add_f64s(
+                name,
+                numbers
+                    .iter()
+                    .map(|&bytes| f64::from_le_bytes(bytes))
+                    .collect::<Vec<_>>(),
+            )
+        }
+        _ => writer.add_section(name, bytes),
+    };
+    true
+}
+
+#[test]
+fn random_changes_with_sound_checksums_are_errors_or_models_that_work() {
+    let mut random = Random::new(1);
+    let mut working = 0;
+    for (seed, (_, description)) in descriptions().into_iter().enumerate() {
+        let (_, model) = model(&description, seed as u64);
+        let container = Container::from_bytes(bytes(&model)).unwrap();
+        let sections: Vec<_> = container.sections().collect();
+        for _ in 0..300 {
+            let changed = random.below(sections.len() as u32) as usize;
+            let mut writer = ContainerWriter::new();
+            let mut sound = true;
+            for (index, section) in sections.iter().enumerate() {
+                let mut bytes = section.bytes.to_vec();
+                if index == changed && !bytes.is_empty() {
+                    let place = random.below(bytes.len() as u32) as usize;
+                    match random.below(4) {
+                        0 => bytes[place] = random.below(256) as u8,
+                        1 => bytes[place] = bytes[place].wrapping_add(1),
+                        2 => bytes.truncate(place),
+                        _ => bytes.extend_from_within(place..),
+                    }
+                }
+                sound &= copy(&mut writer, section.name, section.kind, bytes);
+            }
+            if !sound {
+                continue;
+            }
+            let Ok(model) = read(writer.to_bytes().unwrap()) else {
+                continue;
+            };
+            working += 1;
+            exercise(&model.with_relations(relations()));
+        }
+    }
+    assert!(working > 100, "{working} changes left a model");
+}
+
+/// Uses a model; errors are allowed, panics are not.
+fn exercise(model: &GraphModel) {
+    let mut builder = model.dataset_builder();
+    let count = |per| {
+        model
+            .description()
+            .layers
+            .iter()
+            .filter(|layer| layer.per == per)
+            .count()
+    };
+    for word in ["w=0", "w=1", "w=0", "x"] {
+        builder.observe(word, 1.0).unwrap();
+        builder
+            .end_position(&vec![Gold::Unknown; count(Per::Position)])
+            .unwrap();
+    }
+    builder.observe_instance("d=0", 1.0).unwrap();
+    builder
+        .end_instance(&vec![Gold::Unknown; count(Per::Instance)])
+        .unwrap();
+    let data = builder.finish();
+    if let Ok(mut tagger) = model.tagger(&EngineChoice::default()) {
+        let _ = tagger.tag(data.instance(0));
+    }
+    model.dump(std::io::sink()).unwrap();
+    let file = bytes(model);
+    assert_eq!(bytes(&read(file.clone()).unwrap()), file);
 }
 
 #[test]
