@@ -41,7 +41,7 @@ pub(super) enum Local {
     },
     Capitalisation,
     Patterns(Vec<Pattern>),
-    Regex(regex::Regex),
+    Regex(regex_automata::meta::Regex),
     Ngrams {
         lengths: Vec<usize>,
         lower: bool,
@@ -79,10 +79,9 @@ impl Local {
                 wanted.sort_unstable();
                 Self::Patterns(wanted)
             }
-            FeatureConfig::Regex(regex) if regex.on == RegexTarget::Token => Self::Regex(super::compile(
-                &format!("^(?:{})$", regex.pattern),
-                regex.ignore_case,
-            )?),
+            FeatureConfig::Regex(regex) if regex.on == RegexTarget::Token => {
+                Self::Regex(super::compile_whole(&regex.pattern, regex.ignore_case)?)
+            }
             FeatureConfig::Ngrams(ngrams) => Self::Ngrams {
                 lengths: ngrams.lengths.clone(),
                 lower: ngrams.lower,

@@ -49,6 +49,9 @@ pub use known::Pieces;
 pub use numbering::{Growing, Numbering};
 pub use resources::Resources;
 
+use regex_automata::meta;
+use regex_syntax::hir::{Hir, Look};
+
 /// What is wrong with a list of features.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -81,10 +84,35 @@ fn compile(pattern: &str, ignore_case: bool) -> Result<regex::Regex, FeatureErro
     let built = regex::RegexBuilder::new(pattern)
         .case_insensitive(ignore_case)
         .build();
-    built.map_err(|error| FeatureError::Regex {
+    built.map_err(|error| no_expression(pattern, error))
+}
+
+/// An expression that has to match the whole of what it is held against.
+///
+/// The ends are put around what was parsed: around its text, a comment or a bracket could swallow them.
+fn compile_whole(pattern: &str, ignore_case: bool) -> Result<meta::Regex, FeatureError> {
+    let mut parser = regex_syntax::ParserBuilder::new()
+        .case_insensitive(ignore_case)
+        .build();
+    let inside = parser
+        .parse(pattern)
+        .map_err(|error| no_expression(pattern, error))?;
+    let whole = Hir::concat(vec![Hir::look(Look::Start), inside, Hir::look(Look::End)]);
+    let mut builder = meta::Regex::builder();
+    builder.configure(meta::Regex::config().nfa_size_limit(Some(SIZE_LIMIT)));
+    builder
+        .build_from_hir(&whole)
+        .map_err(|error| no_expression(pattern, error))
+}
+
+/// Memory that a compiled expression may take, in bytes, as in the crate `regex`.
+const SIZE_LIMIT: usize = 10 << 20;
+
+fn no_expression(pattern: &str, error: impl std::fmt::Display) -> FeatureError {
+    FeatureError::Regex {
         pattern: pattern.to_owned(),
         problem: error.to_string(),
-    })
+    }
 }
 
 #[cfg(test)]

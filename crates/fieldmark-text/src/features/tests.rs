@@ -188,6 +188,16 @@ fn expressions_on_the_text_mark_every_token_they_cover() {
 }
 
 #[test]
+fn expressions_on_tokens_match_all_of_it_however_they_are_written() {
+    let features = r"features = [
+        { kind = 'regex', name = 'NUMBER', pattern = '(?x) [0-9]+ # digits' },
+        { kind = 'regex', name = 'EITHER', pattern = 'a|ab' },
+    ]";
+    let rows = described(features, 0, "12 a12 ab abc");
+    assert_eq!(rows, [set(&["NUMBER"]), set(&[]), set(&["EITHER"]), set(&[])]);
+}
+
+#[test]
 fn columns_and_conjunctions_with_them() {
     let features = "
         features = [
@@ -236,6 +246,10 @@ fn entries_that_cannot_work_are_refused_with_their_number() {
     for (entry, problem) in [
         (
             "{ kind = 'regex', name = 'R', pattern = '(' }",
+            "the expression \"(\" is not a regular expression",
+        ),
+        (
+            "{ kind = 'regex', name = 'R', pattern = 'a)|(?:b' }",
             "not a regular expression",
         ),
         ("{ kind = 'regex', name = 'R' }", "`pattern` is missing"),
