@@ -203,6 +203,10 @@ fn check(config: &FeatureConfig) -> Result<(), String> {
     match config {
         FeatureConfig::Regex(regex) if regex.pattern.is_empty() => Err("`pattern` is missing".to_owned()),
         FeatureConfig::Column(column) if column.column.is_empty() => Err("`column` is missing".to_owned()),
+        FeatureConfig::Dictionary(list) if list.training.is_some() && list.folds < 2 => Err(format!(
+            "`folds` is {}, expected 2 or more: each part is described with the names of the others",
+            list.folds
+        )),
         FeatureConfig::Position(position) if position.parts.is_empty() && position.edges == 0 => {
             Err("give `parts` or `edges`".to_owned())
         }

@@ -20,7 +20,7 @@ impl Names {
     pub fn new(list: &config::Dictionary, resources: &Resources) -> Result<Self, FeatureError> {
         let source = match (&list.file, &list.training) {
             (Some(file), None) => resources.file(file)?,
-            (None, Some(kind)) => resources.get(&Resources::training_list(kind))?,
+            (None, Some(kind)) => resources.get(&Resources::training_list(kind, list.min_count))?,
             _ => return Err(FeatureError::Resource("give `file` or `training`".to_owned())),
         };
         let options = DictionaryOptions {

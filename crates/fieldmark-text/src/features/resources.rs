@@ -41,9 +41,12 @@ impl Resources {
             .map(|(name, content)| (name.as_str(), content.as_slice()))
     }
 
-    /// The name under which the names of a type in the training data are kept.
-    pub fn training_list(kind: &str) -> String {
-        format!("training:{kind}")
+    /// The name under which the names of a type are kept that are so often in the training data.
+    pub fn training_list(kind: &str, min_count: usize) -> String {
+        match min_count {
+            0 | 1 => format!("training:{kind}"),
+            _ => format!("training>={min_count}:{kind}"),
+        }
     }
 
     /// The content of a file that an entry names.

@@ -263,6 +263,10 @@ fn entries_that_cannot_work_are_refused_with_their_number() {
         ),
         ("{ kind = 'conjunction', of = ['W'] }", "at least two"),
         ("{ kind = 'position' }", "`parts` or `edges`"),
+        (
+            "{ kind = 'dictionary', training = 'GENE', folds = 1 }",
+            "`folds` is 1",
+        ),
     ] {
         #[derive(serde::Deserialize)]
         struct List {

@@ -14,7 +14,7 @@ fn lists(config: &Config) -> impl Iterator<Item = (&Dictionary, &str)> {
 }
 
 /// Into how many folds the training data are cut; one if no list asks for more.
-pub(super) fn folds(config: &Config) -> usize {
+fn folds(config: &Config) -> usize {
     lists(config)
         .map(|(list, _)| list.folds)
         .max()
@@ -22,17 +22,37 @@ pub(super) fn folds(config: &Config) -> usize {
         .max(1)
 }
 
-/// The fold of a sequence. Neighbours are in the same fold: they are often about the same things.
-pub(super) fn fold(sequence: usize, folds: usize) -> usize {
-    const NEIGHBOURS: usize = 16;
-    sequence / NEIGHBOURS % folds
+/// How the sequences of the training data are cut into folds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Folds {
+    pub count: usize,
+    /// Neighbours are in the same fold: they are often about the same things.
+    neighbours: usize,
+}
+
+impl Folds {
+    pub fn new(config: &Config, train: &[Labelled<'_>]) -> Self {
+        const MOST_NEIGHBOURS: usize = 16;
+        let count = folds(config);
+        let sequences: usize = train.iter().map(|labelled| labelled.sentences.len()).sum();
+        Self {
+            count,
+            // Of few sequences, too, no fold is empty.
+            neighbours: (sequences / count).clamp(1, MOST_NEIGHBOURS),
+        }
+    }
+
+    /// The fold of a sequence.
+    pub fn of(self, sequence: usize) -> usize {
+        sequence / self.neighbours % self.count
+    }
 }
 
 /// Fills the lists with the names of all sequences, or of all that are not in a fold.
 pub(super) fn fill(
     config: &Config,
     train: &[Labelled<'_>],
-    without: Option<(usize, usize)>,
+    without: Option<(usize, Folds)>,
     resources: &mut Resources,
 ) {
     let scheme = Scheme::from(config.labels.scheme);
@@ -40,7 +60,7 @@ pub(super) fn fill(
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
         for labelled in train {
             for (index, range) in labelled.sentences.ranges().enumerate() {
-                if without.is_some_and(|(fold_, folds)| fold(labelled.first + index, folds) == fold_) {
+                if without.is_some_and(|(fold, folds)| folds.of(labelled.first + index) == fold) {
                     continue;
                 }
                 for span in scheme
@@ -55,12 +75,16 @@ pub(super) fn fill(
                 }
             }
         }
-        let names = counts.into_iter().filter(|(name, count)| {
-            // A dictionary file has comments.
-            *count >= list.min_count && !name.starts_with('#') && name.contains(char::is_alphanumeric)
-        });
+        let names = counts
+            .into_iter()
+            .filter(|(name, count)| *count >= list.min_count && name.contains(char::is_alphanumeric));
         let mut content = String::new();
-        names.for_each(|(name, _)| content.extend([name.as_str(), "\n"]));
-        resources.insert(Resources::training_list(kind), content.into_bytes());
+        for (name, _) in names {
+            // A dictionary file has comments.
+            let escape = if name.starts_with('#') { "\\" } else { "" };
+            content.extend([escape, &name, "\n"]);
+        }
+        let list = Resources::training_list(kind, list.min_count);
+        resources.insert(list, content.into_bytes());
     }
 }

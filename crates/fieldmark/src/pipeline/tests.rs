@@ -148,6 +148,29 @@ fn lists_from_training_know_other_folds_only_and_everything_afterwards() {
 }
 
 #[test]
+fn lists_of_few_sequences_know_other_folds_too() {
+    let text = "[[features]]\nkind = 'dictionary'\ntraining = 'GENE'\n[[features]]\nkind = 'word'\n";
+    let config = Config::parse(text, &[]).unwrap();
+    let documents = vec![marked("We saw [abc] here ."), marked("Again [abc] was seen .")];
+    let trained = train_pipeline(&config, Path::new(""), &documents, &[], &mut ()).unwrap();
+    assert!(trained.pipeline.chain.observations().get("LIST:GENE").is_some());
+}
+
+#[test]
+fn lists_of_one_type_differ_by_how_often_names_occur() {
+    let text = "features = [
+        { kind = 'dictionary', training = 'GENE', name = 'SEEN' },
+        { kind = 'dictionary', training = 'GENE', min_count = 2, name = 'OFTEN' },
+    ]";
+    let config = Config::parse(text, &[]).unwrap();
+    let documents = ["We saw [abc] .", "Then [abc] again .", "And [#4] , too ."].map(marked);
+    let trained = train_pipeline(&config, Path::new(""), &documents, &[], &mut ()).unwrap();
+    let lists: Vec<(&str, &[u8])> = trained.pipeline.resources.iter().collect();
+    let expected: [(&str, &[u8]); 2] = [("training:GENE", b"\\#4\nabc\n"), ("training>=2:GENE", b"abc\n")];
+    assert_eq!(lists, expected);
+}
+
+#[test]
 fn labels_of_another_model_are_features() {
     let folder = tempfile::tempdir().unwrap();
     trained().pipeline.save(folder.path().join("genes.fmk")).unwrap();

@@ -1,9 +1,10 @@
 //! From documents to a pipeline.
 
 use super::card::{Counts, ModelCard};
+use super::lists::{self, Folds};
 use super::sequences::{Cutter, Sentences, describe};
 use super::stack::{Labellers, Stack};
-use super::{Pipeline, extractor, gold, lists};
+use super::{Pipeline, extractor, gold};
 use crate::Error;
 use crate::config::Config;
 use crate::training::{self, Observer, TrainOptions, Trained};
@@ -70,15 +71,15 @@ pub fn train_pipeline(
 
     let mut growing = Growing::default();
     let mut builder = DatasetBuilder::new();
-    let folds = lists::folds(config);
-    for fold in 0..folds {
+    let folds = Folds::new(config, &train);
+    for fold in 0..folds.count {
         // Sequences of a fold are described with the names of the others.
         lists::fill(config, &train, Some((fold, folds)), &mut resources);
         let extractor = extractor(config, &resources)?;
         let mut extraction = Extraction::new(&extractor, &mut growing);
         for labelled in &train {
             labelled.describe(&extractor, &mut extraction, &mut builder, |index| {
-                lists::fold(index, folds) == fold
+                folds.of(index) == fold
             })?;
         }
     }
