@@ -3,6 +3,7 @@
 use super::FeatureError;
 use super::config::{Bag, BagContent, Extent, FeatureConfig, Position, RegexTarget};
 use super::extraction::Sequence;
+use super::extractor::distinct;
 use super::lists::{Above, Names, Polarities};
 use super::local::english;
 use super::resources::Resources;
@@ -45,7 +46,10 @@ impl Context {
             }))
         };
         Ok(Some(match config {
-            FeatureConfig::Position(position) => Self::Position(position.clone()),
+            FeatureConfig::Position(position) => Self::Position(Position {
+                parts: distinct(&position.parts),
+                ..position.clone()
+            }),
             FeatureConfig::Bag(bag) => {
                 let options = DictionaryOptions {
                     ignore_case: true,
@@ -86,9 +90,8 @@ impl Context {
                 };
                 for token in first..first + tokens {
                     for &parts in &position.parts {
-                        // The product of two numbers of tokens fits.
-                        let part = token * parts / total.max(1) + 1;
-                        facts.say(1.0, format_args!("{name}/{parts}={}", part.min(parts)));
+                        let part = token as u128 * parts as u128 / total.max(1) as u128 + 1;
+                        facts.say(1.0, format_args!("{name}/{parts}={}", part.min(parts as u128)));
                     }
                     if token < position.edges {
                         facts.say(1.0, format_args!("{name}+{token}"));

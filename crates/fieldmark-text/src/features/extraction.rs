@@ -241,7 +241,7 @@ impl<'e, N: Numbering> Extraction<'e, N> {
             let counts = operands
                 .iter()
                 .map(|operand| self.operand_facts(position, operand));
-            let choices: u32 = counts.product();
+            let choices = counts.fold(1, u32::saturating_mul);
             for choice in 0..choices {
                 let mut left = choice;
                 let mut value = 1.0;

@@ -1,6 +1,7 @@
 //! [`Extractor`]: a list of features, ready for use.
 
 use super::FeatureError;
+use super::collisions;
 use super::config::{Conjunction, FeatureConfig};
 use super::context::Context;
 use super::local::Local;
@@ -75,7 +76,10 @@ impl Extractor {
             local_operands: 0,
             columns: Vec::new(),
         };
-        let wide = (window as i64).min(i64::from(MAX_OFFSET)) as i32;
+        let wide = i32::try_from(window)
+            .ok()
+            .filter(|window| *window <= MAX_OFFSET)
+            .ok_or(FeatureError::Window(window))?;
         let wide: Vec<i32> = (-wide..=wide).collect();
         let mut all: Vec<Vec<i32>> = Vec::new();
         for (index, config) in features.iter().enumerate() {
@@ -84,11 +88,12 @@ impl Extractor {
                 problem,
             };
             check(config).map_err(problem)?;
+            collisions::check(&features[..index], config, window).map_err(problem)?;
             let name = config.name();
             let offsets = match config {
                 // It is the same everywhere.
                 FeatureConfig::Bias(_) => vec![0],
-                _ => config.offsets().map_or_else(|| wide.clone(), <[i32]>::to_vec),
+                _ => config.offsets().map_or_else(|| wide.clone(), distinct),
             };
             let inside = |error: FeatureError| problem(error.to_string());
             if let FeatureConfig::Conjunction(_) = config {
@@ -144,11 +149,38 @@ impl Extractor {
         if conjunction.of.len() < 2 {
             return Err("a conjunction needs at least two names in `of`".to_owned());
         }
-        conjunction.of.iter().map(|text| self.operand(text)).collect()
+        let operands: Vec<Operand> = conjunction
+            .of
+            .iter()
+            .map(|text| self.operand(text))
+            .collect::<Result<_, _>>()?;
+        let ngrams = |operand: &&Operand| match operand.of {
+            OperandOf::Local(number) => self
+                .local
+                .iter()
+                .any(|entry| entry.operand == Some(number) && matches!(entry.local, Local::Ngrams { .. })),
+            OperandOf::Context(_) => false,
+        };
+        if operands.iter().filter(ngrams).count() > 1 {
+            return Err(
+                "two names of `ngrams` in one conjunction: every run of characters with every other one \
+                 would be an observation"
+                    .to_owned(),
+            );
+        }
+        Ok(operands)
     }
 
     fn operand(&mut self, text: &str) -> Result<Operand, String> {
         let (name, offset) = name_hash::split(text).unwrap_or((text, 0));
+        let local = self.local.iter().filter(|entry| entry.name == name).count();
+        let context = self.context.iter().filter(|entry| entry.name == name).count();
+        if local + context > 1 {
+            return Err(format!(
+                "there are {} entries with the name {name:?}; give the one that is meant another `name`",
+                local + context
+            ));
+        }
         if let Some(entry) = self.local.iter_mut().find(|entry| entry.name == name) {
             let number = *entry.operand.get_or_insert(self.local_operands);
             self.local_operands = self.local_operands.max(number + 1);
@@ -176,6 +208,17 @@ impl Extractor {
     }
 }
 
+/// Each value once, in the order in which they come first.
+pub(super) fn distinct<T: Copy + PartialEq>(values: &[T]) -> Vec<T> {
+    let mut all = Vec::with_capacity(values.len());
+    for &value in values {
+        if !all.contains(&value) {
+            all.push(value);
+        }
+    }
+    all
+}
+
 fn check(config: &FeatureConfig) -> Result<(), String> {
     let name = config.name();
     if name.is_empty() || name.contains(|c: char| c.is_whitespace() || c == '@') || name.starts_with('&') {
@@ -201,6 +244,12 @@ fn check(config: &FeatureConfig) -> Result<(), String> {
         return Err("a length of 0".to_owned());
     }
     match config {
+        FeatureConfig::Conjunction(Conjunction { offsets: Some(_), .. }) => {
+            Err("a conjunction has no `offsets` of its own; write them in `of`, as in \"W@-1\"".to_owned())
+        }
+        FeatureConfig::Conjunction(Conjunction { name: Some(_), .. }) => {
+            Err("a conjunction has no `name`; its observations have those of the entries in `of`".to_owned())
+        }
         FeatureConfig::Regex(regex) if regex.pattern.is_empty() => Err("`pattern` is missing".to_owned()),
         FeatureConfig::Column(column) if column.column.is_empty() => Err("`column` is missing".to_owned()),
         FeatureConfig::Dictionary(list) if list.training.is_some() && list.folds < 2 => Err(format!(

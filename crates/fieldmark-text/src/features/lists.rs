@@ -4,6 +4,7 @@ use super::FeatureError;
 use super::config::{self, DictionaryMatch};
 use super::context::Facts;
 use super::extraction::Sequence;
+use super::extractor::distinct;
 use super::resources::Resources;
 use crate::dictionaries::{Dictionary, DictionaryOptions, Fold, Hierarchy, HierarchyFormat, PolarityLexicon};
 use crate::tokenize::{Tokenizer, TokenizerProfile};
@@ -117,7 +118,7 @@ impl Above {
         Ok(Self {
             names,
             hierarchy,
-            depths: config.depths.clone(),
+            depths: distinct(&config.depths),
         })
     }
 

@@ -2,6 +2,7 @@
 
 use super::FeatureError;
 use super::config::{FeatureConfig, RegexTarget, ShapeStyle};
+use super::extractor::distinct;
 use super::patterns::{self, Pattern};
 use super::resources::Resources;
 use crate::dictionaries::WordClasses;
@@ -62,11 +63,11 @@ impl Local {
             FeatureConfig::Word(word) => Self::Word { lower: word.lower },
             FeatureConfig::Stem(stem) => Self::Stem(Stemmer::new(stem.language)),
             FeatureConfig::Prefix(affix) => Self::Prefix {
-                lengths: affix.lengths.clone(),
+                lengths: distinct(&affix.lengths),
                 lower: affix.lower,
             },
             FeatureConfig::Suffix(affix) => Self::Suffix {
-                lengths: affix.lengths.clone(),
+                lengths: distinct(&affix.lengths),
                 lower: affix.lower,
             },
             FeatureConfig::Shape(shape) => Self::Shape {
@@ -83,14 +84,14 @@ impl Local {
                 Self::Regex(super::compile_whole(&regex.pattern, regex.ignore_case)?)
             }
             FeatureConfig::Ngrams(ngrams) => Self::Ngrams {
-                lengths: ngrams.lengths.clone(),
+                lengths: distinct(&ngrams.lengths),
                 lower: ngrams.lower,
                 ends: ngrams.ends,
             },
             FeatureConfig::Space(_) => Self::Space,
             FeatureConfig::Class(class) => Self::Class {
                 classes: WordClasses::read(&resources.file(&class.file)?, class.format)?,
-                prefixes: class.prefixes.clone(),
+                prefixes: distinct(&class.prefixes),
             },
             _ => return Ok(None),
         }))

@@ -17,7 +17,7 @@
 //! | `regex` | its name, if the expression matches | `pattern`, `on`, `ignore_case` |
 //! | `ngrams` | `GRAM3=^Ht`, `GRAM3=Htr`, … | `lengths`, `lower`, `ends` |
 //! | `space` | `SPACE_LEFT`, `SPACE_RIGHT` | |
-//! | `position` | `SENTENCE/3=2`; with `edges` `SENTENCE+1`, `SENTENCE-1` | `of`, `parts`, `edges` |
+//! | `position` | `SENTENCE/3=2`; with `edges = 2` `SENTENCE+1`, `SENTENCE-2` | `of`, `parts`, `edges` |
 //! | `bag` | `BAG=the` with the value 1, … | `window`, `of`, `concepts` |
 //! | `dictionary` | `LIST:genes` | `file` or `training`, `by`, `borders`, `within`, … |
 //! | `ancestors` | `ABOVE2=organ` | `file`, `format`, `depths` |
@@ -30,6 +30,7 @@
 //! No text is built for a token that was seen before: what is known about it is kept, and neighbours and
 //! conjunctions are found by [hashes of parts](fieldmark_core::name_hash).
 
+mod collisions;
 mod config;
 mod context;
 mod extraction;
@@ -64,6 +65,12 @@ pub enum FeatureError {
         /// What is wrong with it.
         problem: String,
     },
+    /// A window that is too wide.
+    #[error(
+        "the window is {0}, expected at most {limit} tokens to either side",
+        limit = fieldmark_core::name_hash::MAX_OFFSET
+    )]
+    Window(usize),
     /// An expression that cannot be compiled.
     #[error("the expression {pattern:?} is not a regular expression: {problem}")]
     Regex {

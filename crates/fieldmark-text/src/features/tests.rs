@@ -264,6 +264,22 @@ fn entries_that_cannot_work_are_refused_with_their_number() {
         ("{ kind = 'conjunction', of = ['W'] }", "at least two"),
         ("{ kind = 'position' }", "`parts` or `edges`"),
         (
+            "{ kind = 'conjunction', of = ['W', 'W@1'], offsets = [1] }",
+            "no `offsets` of its own",
+        ),
+        (
+            "{ kind = 'conjunction', of = ['W', 'W@1'], name = 'PAIR' }",
+            "no `name`",
+        ),
+        (
+            "{ kind = 'word', offsets = [1, 0] }",
+            "features[0] has the name \"W\"",
+        ),
+        (
+            "{ kind = 'regex', name = 'W', pattern = 'a' }",
+            "could not be told apart",
+        ),
+        (
             "{ kind = 'dictionary', training = 'GENE', folds = 1 }",
             "`folds` is 1",
         ),
@@ -281,6 +297,97 @@ fn entries_that_cannot_work_are_refused_with_their_number() {
             "{error}"
         );
     }
+}
+
+fn refused(features: &str, window: usize) -> String {
+    #[derive(serde::Deserialize)]
+    struct List {
+        features: Vec<FeatureConfig>,
+    }
+    let list: List = toml::from_str(&format!("features = [{features}]")).unwrap();
+    Extractor::new(
+        &list.features,
+        window,
+        Normalizer::default(),
+        &lists(&[("a", "a\t1\n"), ("b", "b\t1\n")]),
+    )
+    .map_or_else(|error| error.to_string(), |_| String::new())
+}
+
+/// Two lexicons or expressions under one name would be one fact.
+#[test]
+fn entries_with_one_name_are_refused_unless_they_say_different_things() {
+    for features in [
+        "{ kind = 'regex', pattern = 'a' }, { kind = 'regex', pattern = 'b' }",
+        "{ kind = 'polarity', file = 'a' }, { kind = 'polarity', file = 'b' }",
+        "{ kind = 'class', file = 'a' }, { kind = 'class', file = 'b' }",
+        "{ kind = 'prefix' }, { kind = 'prefix', lengths = [4, 5], lower = true }",
+        "{ kind = 'position', edges = 1 }, { kind = 'position', edges = 2 }",
+        "{ kind = 'pattern' }, { kind = 'pattern', only = ['quote'] }",
+        "{ kind = 'bag', window = 1 }, { kind = 'bag', window = 9 }",
+    ] {
+        let error = refused(features, 0);
+        assert!(
+            error.starts_with("features[1]: features[0] has the name"),
+            "{error}"
+        );
+    }
+    for features in [
+        "{ kind = 'regex', pattern = 'a' }, { kind = 'regex', pattern = 'b', name = 'B' }",
+        "{ kind = 'prefix', lengths = [2] }, { kind = 'prefix', lengths = [3] }",
+        "{ kind = 'prefix', offsets = [0] }, { kind = 'prefix', offsets = [-1, 1] }",
+        "{ kind = 'position', parts = [2] }, { kind = 'position', edges = 2 }",
+        "{ kind = 'word' }, { kind = 'word', lower = true }, { kind = 'word', offsets = [5] }",
+    ] {
+        assert_eq!(refused(features, 2), "", "{features}");
+    }
+    let names = "{ kind = 'prefix', lengths = [2] }, { kind = 'prefix', lengths = [3] }, { kind = 'word' }";
+    let error = refused(
+        &format!("{names}, {{ kind = 'conjunction', of = ['W', 'PREFIX'] }}"),
+        0,
+    );
+    assert!(error.contains("2 entries with the name \"PREFIX\""), "{error}");
+}
+
+#[test]
+fn windows_and_products_have_limits_that_are_told() {
+    let error = refused("{ kind = 'word' }", 10_000);
+    assert!(error.contains("10000, expected at most 9999"), "{error}");
+    let error = refused(
+        "{ kind = 'ngrams', offsets = [] }, { kind = 'conjunction', of = ['GRAM', 'GRAM@1'] }",
+        0,
+    );
+    assert!(error.starts_with("features[1]: two names of `ngrams`"), "{error}");
+}
+
+#[test]
+fn what_is_asked_for_twice_is_there_once() {
+    let features = "
+        features = [
+            { kind = 'suffix', lengths = [1, 1] }, { kind = 'position', parts = [2, 2], offsets = [0, 0] },
+            { kind = 'bag', window = 0, offsets = [0, 0] },
+        ]
+    ";
+    #[derive(serde::Deserialize)]
+    struct List {
+        features: Vec<FeatureConfig>,
+    }
+    let list: List = toml::from_str(features).unwrap();
+    let extractor = Extractor::new(&list.features, 0, Normalizer::default(), &Resources::default()).unwrap();
+    let tokens = Tokenizer::new(TokenizerProfile::Whitespace).tokenize("ab");
+    let mut extraction = Extraction::new(&extractor, Growing::default());
+    let rows = observations(extraction.describe(&Sequence::new("ab", &tokens)));
+    assert_eq!(rows, [vec![(0, 1.0), (1, 1.0), (2, 1.0)]]);
+}
+
+#[test]
+fn any_number_of_parts_is_counted_right() {
+    let features = "features = [{ kind = 'position', parts = [9223372036854775807] }]";
+    let rows = described(features, 0, "a b c d");
+    assert_eq!(
+        rows[3],
+        set(&["SENTENCE/9223372036854775807=6917529027641081856"])
+    );
 }
 
 #[test]
