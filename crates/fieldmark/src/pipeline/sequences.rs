@@ -93,7 +93,8 @@ impl<'d> Sentences<'d> {
 
     /// What a column of the source says about the tokens of each sentence, if it has that column.
     pub fn column(&self, name: &str) -> Option<Vec<Vec<Cow<'_, str>>>> {
-        if let Some((_, sentences)) = self.extra.iter().find(|(extra, _)| extra == name) {
+        // The last one is that of the pipeline at work.
+        if let Some((_, sentences)) = self.extra.iter().rev().find(|(extra, _)| extra == name) {
             let borrowed =
                 |values: &'_ Vec<String>| values.iter().map(|value| Cow::Owned(value.clone())).collect();
             return Some(sentences.iter().map(borrowed).collect());

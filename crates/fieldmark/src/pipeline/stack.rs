@@ -50,10 +50,14 @@ pub(super) struct Labellers<'p>(Vec<(&'p str, Annotator<'p>)>);
 
 impl Labellers<'_> {
     /// Lets every pipeline label the sentences; each is a column, which the next one may look at.
+    ///
+    /// What a pipeline lets others label for itself is nobody else's column: theirs may have the same names.
     pub fn add_columns(&mut self, text: &str, sentences: &mut Sentences<'_>) -> Result<(), Error> {
         for (name, annotator) in &mut self.0 {
+            let own = sentences.extra.len();
             annotator.look_up(text, sentences)?;
             let labels = annotator.label_sentences(text, sentences)?;
+            sentences.extra.truncate(own);
             let labels = labels
                 .into_iter()
                 .map(|labels| labels.into_iter().map(str::to_owned).collect());

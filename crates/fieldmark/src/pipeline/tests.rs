@@ -186,3 +186,32 @@ fn labels_of_another_model_are_features() {
     read.annotator().annotate(&mut document).unwrap();
     assert_eq!(document.annotations.len(), 2);
 }
+
+/// Every model of a stack has the default name; the middle one turns the labels of the first around.
+#[test]
+fn a_stack_on_a_stack_looks_at_the_upper_one() {
+    let folder = tempfile::tempdir().unwrap();
+    trained().pipeline.save(folder.path().join("lower.fmk")).unwrap();
+    let stack = |file: &str, rename: &str, documents: &[Document]| {
+        let text = format!("features = [{{ kind = 'model', file = '{file}' }}]");
+        let overrides = ["text.tokenizer=dash", rename, "training.c2=0.01"].map(str::to_owned);
+        let config = Config::parse(&text, &overrides).unwrap();
+        train_pipeline(&config, folder.path(), documents, &[], &mut ()).unwrap()
+    };
+    let middle = stack("lower.fmk", "labels.rename={ GENE = 'NAME' }", &corpus());
+    middle.pipeline.save(folder.path().join("middle.fmk")).unwrap();
+    let upper = stack("middle.fmk", "labels.rename={ GENE = 'THING' }", &corpus());
+    let names: Vec<&str> = upper.pipeline.chain.observations().iter().collect();
+    assert!(
+        names.contains(&"MODEL=B-NAME") && !names.contains(&"MODEL=B-GENE"),
+        "{names:?}"
+    );
+    let mut document = Document::new("d", corpus()[0].text.clone());
+    upper.pipeline.annotator().annotate(&mut document).unwrap();
+    let kinds: Vec<&str> = document
+        .annotations
+        .iter()
+        .map(|annotation| annotation.kind.as_str())
+        .collect();
+    assert_eq!(kinds, ["THING", "THING"]);
+}
