@@ -84,13 +84,19 @@ impl Identifier {
         Ok(())
     }
 
-    /// Adds identifiers to the annotations of a document, and annotations that mappers find.
+    /// Adds identifiers to the annotations of a document, and annotations that mappers find, in the order of the text.
     pub fn apply(&self, document: &mut Document) {
+        let before = document.annotations.len();
         for mapper in &self.mappers {
             match mapper {
                 Mapper::Dictionary(names) => names.apply(document),
                 Mapper::RsNumbers(numbers) => numbers.apply(document),
             }
+        }
+        if document.annotations.len() > before {
+            document
+                .annotations
+                .sort_by_key(|annotation| annotation.range().start);
         }
     }
 }
@@ -104,6 +110,20 @@ fn add_identifier(annotation: &mut Annotation, identifier: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn annotations_that_mappers_find_come_in_the_order_of_the_text() {
+        let numbers = RsNumbers::new(RsNumbersOptions::default()).unwrap();
+        let mut document = Document::new("1", "rs12 is a mutation of BRCA1, rs34");
+        document.annotations.push(Annotation::new(22..27, "GENE"));
+        Identifier::new(vec![Mapper::RsNumbers(Box::new(numbers))]).apply(&mut document);
+        let texts: Vec<&str> = document
+            .annotations
+            .iter()
+            .map(|annotation| annotation.text(&document.text))
+            .collect();
+        assert_eq!(texts, ["rs12", "BRCA1", "rs34"]);
+    }
 
     #[test]
     fn lives_in_a_config() {
