@@ -5,7 +5,8 @@ use super::{covered, is_meant, rebound};
 use crate::characters::is_stop;
 use crate::document::Annotation;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -122,7 +123,20 @@ pub struct Split {
     #[serde(default)]
     pub types: Vec<String>,
     /// Where to cut, such as `/| and `.
+    #[serde(deserialize_with = "separator")]
     pub at: Pattern,
+}
+
+/// An expression that needs a character: one that does not would cut between all of them.
+fn separator<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Pattern, D::Error> {
+    let pattern = Pattern::deserialize(deserializer)?;
+    match pattern.regex().is_match("") {
+        true => Err(D::Error::custom(format!(
+            "`{}` can match nothing at all, expected an expression for what separates parts",
+            pattern.regex()
+        ))),
+        false => Ok(pattern),
+    }
 }
 
 impl Split {
@@ -276,6 +290,10 @@ mod tests {
             all.iter()
                 .all(|part| part.score == Some(0.5) && part.identifiers.is_empty())
         );
+        for wrong in ["at = ''", "at = '/*'"] {
+            let error = toml::from_str::<Split>(wrong).unwrap_err().to_string();
+            assert!(error.contains("can match nothing"), "{error}");
+        }
         let mut whole = vec![Annotation::new(0..5, "A")];
         step.apply(text, &mut whole);
         assert_eq!(whole, [Annotation::new(0..5, "A")]);

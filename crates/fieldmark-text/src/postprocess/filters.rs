@@ -7,7 +7,7 @@ use crate::document::Annotation;
 use crate::error::{ErrorKind, ReadError};
 use crate::source::Source;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -19,9 +19,31 @@ use std::path::{Path, PathBuf};
 #[serde(default, deny_unknown_fields)]
 pub struct Confidence {
     /// The threshold, from 0 to 1.
+    #[serde(deserialize_with = "probability")]
     pub threshold: f64,
     /// Thresholds of types with one of their own.
+    #[serde(deserialize_with = "probabilities")]
     pub types: BTreeMap<String, f64>,
+}
+
+/// A number from 0 to 1: any other one would drop all or nothing, and nobody would know why.
+pub(super) fn probability<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    checked(f64::deserialize(deserializer)?)
+}
+
+fn probabilities<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, f64>, D::Error> {
+    let types = BTreeMap::<String, f64>::deserialize(deserializer)?;
+    for &value in types.values() {
+        checked(value)?;
+    }
+    Ok(types)
+}
+
+fn checked<E: serde::de::Error>(value: f64) -> Result<f64, E> {
+    match (0.0..=1.0).contains(&value) {
+        true => Ok(value),
+        false => Err(E::custom(format!("found {value}, expected a number from 0 to 1"))),
+    }
 }
 
 impl Confidence {
@@ -187,6 +209,11 @@ mod tests {
             ["Insulin", "β", "BRCA1"]
         );
         assert_eq!(with("types = { GENE = 0.95 }"), ["β", "BRCA1"]);
+        assert_eq!(with("threshold = 1"), ["BRCA1"]);
+        for wrong in ["threshold = 50", "threshold = nan", "types = { GENE = -0.1 }"] {
+            let error = toml::from_str::<Confidence>(wrong).unwrap_err().to_string();
+            assert!(error.contains("expected a number from 0 to 1"), "{error}");
+        }
     }
 
     #[test]

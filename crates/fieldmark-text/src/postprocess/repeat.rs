@@ -1,6 +1,7 @@
 //! [`Repeat`]: what was found once is a name wherever it stands nearby.
 
 use super::cover::Cover;
+use super::filters::probability;
 use super::{covered, is_meant};
 use crate::document::Annotation;
 use crate::tokenize::Token;
@@ -27,6 +28,7 @@ pub struct Repeat {
     /// Shorter strings are not repeated.
     pub min_length: usize,
     /// Annotations with a lower score are not repeated; those without a score are.
+    #[serde(deserialize_with = "probability")]
     pub min_score: f64,
 }
 
@@ -251,6 +253,7 @@ mod tests {
         assert_eq!(with("min_length = 4"), [0]);
         assert_eq!(with("min_score = 0.6"), [0]);
         assert_eq!(with("types = ['B']"), [0]);
+        assert!(toml::from_str::<Repeat>("min_score = 7").is_err());
     }
 
     proptest! {
