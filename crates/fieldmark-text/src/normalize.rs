@@ -25,6 +25,7 @@ mod rewriter;
 mod spelling;
 mod stem;
 mod table;
+mod tokens;
 mod unicode;
 
 pub use aligned::Aligned;

@@ -13,7 +13,7 @@ fn check(step: Step, cases: &[(&str, &str)]) {
     }
 }
 
-fn replacements(pairs: &[(&str, &str)], words: bool, ignore_case: bool) -> Step {
+pub(super) fn replacements(pairs: &[(&str, &str)], words: bool, ignore_case: bool) -> Step {
     let pairs = pairs
         .iter()
         .map(|&(from, to)| (from.to_owned(), to.to_owned()))
@@ -259,7 +259,7 @@ fn long_runs_take_linear_time() {
     }
 }
 
-fn steps() -> Vec<Step> {
+pub(super) fn steps() -> Vec<Step> {
     vec![
         Step::Entities,
         Step::Dashes,
@@ -279,7 +279,7 @@ fn steps() -> Vec<Step> {
     ]
 }
 
-fn text() -> impl Strategy<Value = String> {
+pub(super) fn text() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         "[a-cA-C&;#x1 \u{301}–-]{0,4}",
         Just("&beta;".to_owned()),

@@ -34,7 +34,7 @@ pub struct TextConfig {
     pub tokenizer: TokenizerProfile,
     /// Cuts texts anew whose source gives tokens already.
     pub retokenize: bool,
-    /// One spelling for many, for the eyes of the features; the text stays as it is.
+    /// One spelling for many, for the eyes of tokenizer, features and lists; the text stays as it is.
     pub normalize: Normalizer,
 }
 

@@ -5,6 +5,7 @@ use crate::config::TextConfig;
 use fieldmark_core::{DatasetBuilder, Gold};
 use fieldmark_text::document::{Document, GivenTokens};
 use fieldmark_text::features::{Extraction, Numbering, Sequence};
+use fieldmark_text::normalize::Normalizer;
 use fieldmark_text::sentences::SentenceSplitter;
 use fieldmark_text::tokenize::{Token, Tokenizer};
 use std::borrow::Cow;
@@ -15,6 +16,7 @@ use std::ops::Range;
 pub(crate) struct Cutter {
     splitter: SentenceSplitter,
     tokenizer: Tokenizer,
+    normalizer: Normalizer,
     retokenize: bool,
 }
 
@@ -34,6 +36,7 @@ impl Cutter {
         Self {
             splitter: SentenceSplitter::new(config.sentences.clone()),
             tokenizer: Tokenizer::new(config.tokenizer.clone()),
+            normalizer: config.normalize.clone(),
             retokenize: config.retokenize,
         }
     }
@@ -57,7 +60,8 @@ impl Cutter {
             }
             None => {
                 for range in self.splitter.split(text) {
-                    self.tokenizer.tokenize_into(text, range, &mut sentences.tokens);
+                    self.normalizer
+                        .tokenize_into(&self.tokenizer, text, range, &mut sentences.tokens);
                     if sentences.ends.last() != Some(&sentences.tokens.len()) && !sentences.tokens.is_empty()
                     {
                         sentences.ends.push(sentences.tokens.len());
