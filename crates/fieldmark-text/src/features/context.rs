@@ -6,6 +6,7 @@ use super::extraction::Sequence;
 use super::extractor::distinct;
 use super::lists::{Above, Names, Polarities};
 use super::local::english;
+use super::normal::Eyes;
 use super::resources::Resources;
 use crate::dictionaries::{Beginning, Dictionary, DictionaryOptions};
 use crate::normalize::Stemmer;
@@ -36,6 +37,7 @@ impl Context {
     pub fn new(
         config: &FeatureConfig,
         resources: &Resources,
+        eyes: &Eyes,
         columns: &mut Vec<String>,
     ) -> Result<Option<Self>, FeatureError> {
         let mut column = |name: String| {
@@ -61,14 +63,15 @@ impl Context {
                     .map(|file| resources.file(file))
                     .transpose()?;
                 let concepts = file.map(|file| Dictionary::read(&file, options)).transpose()?;
+                let concepts = concepts.map(|concepts| eyes.see(concepts)).transpose()?;
                 Self::Bag {
                     bag: bag.clone(),
                     stemmer: english(),
                     concepts,
                 }
             }
-            FeatureConfig::Dictionary(list) => Self::Names(Names::new(list, resources)?),
-            FeatureConfig::Ancestors(ancestors) => Self::Above(Above::new(ancestors, resources)?),
+            FeatureConfig::Dictionary(list) => Self::Names(Names::new(list, resources, eyes)?),
+            FeatureConfig::Ancestors(ancestors) => Self::Above(Above::new(ancestors, resources, eyes)?),
             FeatureConfig::Polarity(polarity) => Self::Polarities(Polarities::new(polarity, resources)?),
             FeatureConfig::Regex(regex) if regex.on == RegexTarget::Text => {
                 Self::Regex(super::compile(&regex.pattern, regex.ignore_case)?)
@@ -115,7 +118,7 @@ impl Context {
                     near.extend(words[window].iter().flatten().map(String::as_str));
                     near.sort_unstable();
                     for same in near.chunk_by(|left, right| left == right) {
-                        facts.say(same.len() as f32, format_args!("{name}={}", same[0]));
+                        facts.say(same.len() as f32, format_args!("{name}={}", Solid(same[0])));
                     }
                     facts.end_token();
                 }
@@ -165,7 +168,7 @@ fn bag_words(
                 .identifiers(found)
                 .next()
                 .or_else(|| concepts.names(found).next());
-            words[range.start] = concept.map(|concept| concept.replace(char::is_whitespace, "_"));
+            words[range.start] = concept.map(str::to_owned);
         });
     }
     words
@@ -192,7 +195,7 @@ fn covered(regex: &regex::Regex, sequence: &Sequence<'_>) -> Vec<bool> {
 }
 
 /// Text without white space, which separates the parts of a conjunction.
-struct Solid<'a>(&'a str);
+pub(super) struct Solid<'a>(pub &'a str);
 
 impl std::fmt::Display for Solid<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

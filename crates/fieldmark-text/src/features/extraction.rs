@@ -2,8 +2,9 @@
 
 use super::context::Facts;
 use super::extractor::{Extractor, Operand, OperandOf};
-use super::known::{Known, Pieces};
+use super::known::{Known, Pieces, solid};
 use super::local::Form;
+use super::normal::NormalForms;
 use super::numbering::Numbering;
 use super::recent::{Answer, Recent};
 use crate::tokenize::Token;
@@ -61,6 +62,7 @@ pub struct Extraction<'e, N> {
     pending: Vec<Pending>,
     answers: Vec<Answer>,
     recent: Recent,
+    normal: NormalForms,
     buffer: String,
 }
 
@@ -159,6 +161,7 @@ impl<'e, N: Numbering> Extraction<'e, N> {
             pending: Vec::new(),
             answers: Vec::new(),
             recent: Recent::default(),
+            normal: NormalForms::default(),
             buffer: String::new(),
         }
     }
@@ -170,6 +173,27 @@ impl<'e, N: Numbering> Extraction<'e, N> {
 
     /// The observations of every position.
     pub fn describe(&mut self, sequence: &Sequence<'_>) -> Description<'_> {
+        if self.extractor.eyes.are_plain() {
+            self.observe(sequence);
+        } else {
+            let mut normal = std::mem::take(&mut self.normal);
+            normal.write(&self.extractor.eyes.normalizer, sequence);
+            self.observe(&Sequence {
+                text: &normal.text,
+                tokens: &normal.tokens,
+                ..*sequence
+            });
+            self.normal = normal;
+        }
+        Description {
+            tokens: &self.tokens,
+            offsets: &self.extractor.offsets,
+            pieces: &self.known.pieces,
+            others: &self.others,
+        }
+    }
+
+    fn observe(&mut self, sequence: &Sequence<'_>) {
         let Self {
             extractor,
             numbering,
@@ -198,18 +222,13 @@ impl<'e, N: Numbering> Extraction<'e, N> {
             }
             self.look_up(sequence);
         }
-        Description {
-            tokens: &self.tokens,
-            offsets: &self.extractor.offsets,
-            pieces: &self.known.pieces,
-            others: &self.others,
-        }
     }
 
     /// Forgets what it found out about tokens, to free memory. Pieces are numbered anew.
     pub fn forget(&mut self) {
         self.known = Known::default();
         self.facts.iter_mut().for_each(Facts::forget);
+        self.normal.forget();
     }
 
     fn add_context(&mut self, position: usize) {
@@ -393,11 +412,11 @@ fn operand_texts(
         OperandOf::Local(number) => {
             let mut texts = Vec::new();
             let token = &sequence.tokens[token];
-            let normal = extractor.normalizer.normalize(token.text(sequence.text));
-            let lower = normal.text().to_lowercase();
+            let solid = solid(token.text(sequence.text));
+            let lower = solid.to_lowercase();
             let space = (token.space_before, token.space_after);
             let form = Form {
-                text: normal.text(),
+                text: &solid,
                 lower: &lower,
                 space,
             };

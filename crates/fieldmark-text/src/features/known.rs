@@ -81,6 +81,14 @@ impl TokenFacts {
     }
 }
 
+/// A token without white space, which tokens of a source may have: in a name it would separate parts.
+pub(super) fn solid(token: &str) -> Cow<'_, str> {
+    match token.contains(char::is_whitespace) {
+        true => Cow::Owned(token.replace(char::is_whitespace, "_")),
+        false => Cow::Borrowed(token),
+    }
+}
+
 impl Known {
     /// The number of a token among the distinct ones.
     pub fn number(
@@ -106,14 +114,10 @@ impl Known {
         }
         let number = self.numbers.len() as u32;
         self.numbers.insert(key, number);
-        let normal = if extractor.normalizer.steps().is_empty() {
-            Cow::Borrowed(written)
-        } else {
-            Cow::Owned(extractor.normalizer.normalize(written).text().to_owned())
-        };
-        let lower = normal.to_lowercase();
+        let solid = solid(written);
+        let lower = solid.to_lowercase();
         let form = Form {
-            text: &normal,
+            text: &solid,
             lower: &lower,
             space,
         };

@@ -2,12 +2,12 @@
 
 use super::FeatureError;
 use super::config::{self, DictionaryMatch};
-use super::context::Facts;
+use super::context::{Facts, Solid};
 use super::extraction::Sequence;
 use super::extractor::distinct;
+use super::normal::Eyes;
 use super::resources::Resources;
 use crate::dictionaries::{Dictionary, DictionaryOptions, Fold, Hierarchy, HierarchyFormat, PolarityLexicon};
-use crate::tokenize::{Tokenizer, TokenizerProfile};
 
 /// A list of names, with one weight for the whole list.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    pub fn new(list: &config::Dictionary, resources: &Resources) -> Result<Self, FeatureError> {
+    pub fn new(list: &config::Dictionary, resources: &Resources, eyes: &Eyes) -> Result<Self, FeatureError> {
         let source = match (&list.file, &list.training) {
             (Some(file), None) => resources.file(file)?,
             (None, Some(kind)) => resources.get(&Resources::training_list(kind, list.min_count))?,
@@ -32,8 +32,9 @@ impl Names {
         let names = Dictionary::read(&source, options)?;
         let names = match list.by {
             DictionaryMatch::Name => names,
-            DictionaryMatch::Word => words(&names, options)?,
+            DictionaryMatch::Word => words(&names, options, eyes)?,
         };
+        let names = eyes.see(names)?;
         Ok(Self {
             names,
             borders: list.borders,
@@ -76,12 +77,11 @@ impl Names {
     }
 }
 
-/// Every word of every name, as a list of its own.
-fn words(names: &Dictionary, options: DictionaryOptions) -> Result<Dictionary, FeatureError> {
-    let tokenizer = Tokenizer::new(TokenizerProfile::Dash);
+/// Every word of every name, as a list of its own: what is a token in a text is one in a name.
+fn words(names: &Dictionary, options: DictionaryOptions, eyes: &Eyes) -> Result<Dictionary, FeatureError> {
     let mut words: Vec<&str> = Vec::new();
     for (name, _) in names.entries() {
-        let tokens = tokenizer.tokenize(name);
+        let tokens = eyes.tokens(name);
         let tokens = tokens.iter().map(|token| token.text(name));
         words.extend(tokens.filter(|word| word.contains(char::is_alphanumeric)));
     }
@@ -100,7 +100,7 @@ pub(super) struct Above {
 }
 
 impl Above {
-    pub fn new(config: &config::Ancestors, resources: &Resources) -> Result<Self, FeatureError> {
+    pub fn new(config: &config::Ancestors, resources: &Resources, eyes: &Eyes) -> Result<Self, FeatureError> {
         let hierarchy = Hierarchy::read(&resources.file(&config.file)?, config.format)?;
         let spaces = match config.format {
             // Its names are identifiers.
@@ -116,7 +116,7 @@ impl Above {
             .dictionary(options)
             .map_err(|error| FeatureError::Resource(error.to_string()))?;
         Ok(Self {
-            names,
+            names: eyes.see(names)?,
             hierarchy,
             depths: distinct(&config.depths),
         })
@@ -188,7 +188,7 @@ impl Polarities {
                     .map_or_else(|| words[token].to_lowercase(), |polarity| format!(":{polarity}"));
                 let right = polarities[token + 1]
                     .map_or_else(|| next.to_lowercase(), |polarity| format!(":{polarity}"));
-                facts.say(1.0, format_args!("{name}2={left}_{right}"));
+                facts.say(1.0, format_args!("{name}2={}_{}", Solid(&left), Solid(&right)));
             }
             facts.end_token();
         }

@@ -38,6 +38,7 @@ mod extractor;
 mod known;
 mod lists;
 mod local;
+mod normal;
 mod numbering;
 pub mod patterns;
 mod recent;
@@ -47,6 +48,7 @@ pub use config::*;
 pub use extraction::{Description, Extraction, Sequence};
 pub use extractor::Extractor;
 pub use known::Pieces;
+pub use normal::Eyes;
 pub use numbering::{Growing, Numbering};
 pub use resources::Resources;
 

@@ -1,7 +1,7 @@
 //! Facts by the examples of the documents, and hashes by names.
 
 use super::*;
-use crate::normalize::Normalizer;
+use crate::normalize::{GreekForm, Normalizer, Spelling, Step};
 use crate::tokenize::{Tokenizer, TokenizerProfile};
 use fieldmark_core::{Alphabet, Names};
 use std::borrow::Cow;
@@ -33,19 +33,34 @@ fn describe_all(
         features: Vec<FeatureConfig>,
     }
     let list: List = toml::from_str(features).unwrap();
-    let extractor = Extractor::new(&list.features, window, Normalizer::default(), resources).unwrap();
-    let tokens = Tokenizer::new(TokenizerProfile::Whitespace).tokenize(text);
+    let eyes = Eyes {
+        tokenizer: Tokenizer::new(TokenizerProfile::Whitespace),
+        ..Eyes::default()
+    };
+    let tokens = eyes.tokens(text);
     let sequence = Sequence {
         columns,
         ..Sequence::new(text, &tokens)
     };
+    names_of(&list.features, window, &sequence, eyes, resources)
+}
+
+/// Names of the observations at every token of a sequence, with values that are not 1.
+fn names_of(
+    features: &[FeatureConfig],
+    window: usize,
+    sequence: &Sequence<'_>,
+    eyes: Eyes,
+    resources: &Resources,
+) -> Vec<BTreeSet<String>> {
+    let extractor = Extractor::new(features, window, eyes, resources).unwrap();
     let mut extraction = Extraction::new(&extractor, Growing::default());
-    let rows = observations(extraction.describe(&sequence));
+    let rows = observations(extraction.describe(sequence));
     let names = extraction.into_numbering().names;
     // Hashes of parts are those of names: a finished model finds the same.
     let fixed = Names::new(names.iter());
     let mut again = Extraction::new(&extractor, &fixed);
-    assert_eq!(observations(again.describe(&sequence)), rows);
+    assert_eq!(observations(again.describe(sequence)), rows);
     names
         .iter()
         .for_each(|name| assert_eq!(fixed.get(name), names.get(name)));
@@ -289,7 +304,7 @@ fn entries_that_cannot_work_are_refused_with_their_number() {
             features: Vec<FeatureConfig>,
         }
         let list: List = toml::from_str(&format!("features = [{{ kind = 'word' }}, {entry}]")).unwrap();
-        let error = Extractor::new(&list.features, 0, Normalizer::default(), &Resources::default())
+        let error = Extractor::new(&list.features, 0, Eyes::default(), &Resources::default())
             .unwrap_err()
             .to_string();
         assert!(
@@ -308,7 +323,7 @@ fn refused(features: &str, window: usize) -> String {
     Extractor::new(
         &list.features,
         window,
-        Normalizer::default(),
+        Eyes::default(),
         &lists(&[("a", "a\t1\n"), ("b", "b\t1\n")]),
     )
     .map_or_else(|error| error.to_string(), |_| String::new())
@@ -373,7 +388,7 @@ fn what_is_asked_for_twice_is_there_once() {
         features: Vec<FeatureConfig>,
     }
     let list: List = toml::from_str(features).unwrap();
-    let extractor = Extractor::new(&list.features, 0, Normalizer::default(), &Resources::default()).unwrap();
+    let extractor = Extractor::new(&list.features, 0, Eyes::default(), &Resources::default()).unwrap();
     let tokens = Tokenizer::new(TokenizerProfile::Whitespace).tokenize("ab");
     let mut extraction = Extraction::new(&extractor, Growing::default());
     let rows = observations(extraction.describe(&Sequence::new("ab", &tokens)));
@@ -395,7 +410,7 @@ fn forgetting_tokens_changes_nothing() {
     let names: Alphabet = ["W=a", "W=b@1"].into_iter().map(str::to_owned).collect();
     let names = Names::new(names.iter());
     let list = [FeatureConfig::Word(Word::default())];
-    let extractor = Extractor::new(&list, 1, Normalizer::default(), &Resources::default()).unwrap();
+    let extractor = Extractor::new(&list, 1, Eyes::default(), &Resources::default()).unwrap();
     let tokens = Tokenizer::new(TokenizerProfile::Whitespace).tokenize("a b");
     let mut extraction = Extraction::new(&extractor, &names);
     for _ in 0..2 {
@@ -507,4 +522,88 @@ fn files_are_read_once_and_missing_ones_named() {
         error.starts_with("features[1]: cannot read ") && error.contains("none.txt"),
         "{error}"
     );
+}
+
+/// Every kind sees the normal form of a token, and lists are compared in theirs.
+#[test]
+fn normal_forms_are_seen_by_all_kinds() {
+    let resources = lists(&[
+        ("genes", "TGF-&beta;\n"),
+        ("swn", "color\t1\n"),
+        ("tree", "root\ntumour\troot\n"),
+        ("umls", "colour blindness\tC1\n"),
+    ]);
+    let features = "
+        features = [
+            { kind = 'word' }, { kind = 'dictionary', file = 'genes' }, { kind = 'polarity', file = 'swn' },
+            { kind = 'ancestors', file = 'tree', depths = [2] }, { kind = 'bag', window = 0, concepts = 'umls' },
+            { kind = 'regex', name = 'BETA', on = 'text', pattern = 'TGF-beta' },
+        ]
+    ";
+    #[derive(serde::Deserialize)]
+    struct List {
+        features: Vec<FeatureConfig>,
+    }
+    let list: List = toml::from_str(features).unwrap();
+    let eyes = Eyes {
+        tokenizer: Tokenizer::new(TokenizerProfile::Dash),
+        normalizer: Normalizer::new(vec![
+            Step::Entities,
+            Step::Greek(GreekForm::Name),
+            Step::Spelling(Spelling::American),
+        ]),
+    };
+    let text = "TGF-\u{3b2} Colour Tumour color blindness";
+    let tokens = eyes.tokens(text);
+    let rows = names_of(&list.features, 0, &Sequence::new(text, &tokens), eyes, &resources);
+    let expected: [&[&str]; 7] = [
+        &["W=TGF", "LIST:genes", "BETA", "BAG=tgf"],
+        &["W=-", "LIST:genes", "BETA", "BAG=-"],
+        &["W=beta", "LIST:genes", "BETA", "BAG=beta"],
+        &["W=Color", "POLARITY=positive", "BAG=color"],
+        &["W=Tumor", "ABOVE2=tumour", "BAG=tumor"],
+        &["W=color", "POLARITY=positive", "BAG=C1"],
+        &["W=blindness"],
+    ];
+    for (row, expected) in rows.iter().zip(expected) {
+        assert_eq!(*row, set(expected));
+    }
+}
+
+/// Words of names are cut as texts are: `IL-2` is one word where it is one token.
+#[test]
+fn words_of_names_are_tokens() {
+    let resources = lists(&[("genes", "IL-2 receptor\n")]);
+    let features = "features = [{ kind = 'dictionary', file = 'genes', by = 'word' }]";
+    let rows = describe_all(features, 0, "receptor IL-2 IL 2", &[], &resources);
+    let found: Vec<bool> = rows.iter().map(|row| row.contains("LIST:genes")).collect();
+    assert_eq!(found, [true, true, false, false]);
+}
+
+/// Tokens of a source may have white space in them, and what joins the parts of a name.
+#[test]
+fn tokens_with_white_space_keep_their_names() {
+    let features = [
+        FeatureConfig::Word(Word::default()),
+        FeatureConfig::Conjunction(Conjunction {
+            of: vec!["W".to_owned(), "W@1".to_owned()],
+            ..Conjunction::default()
+        }),
+    ];
+    let text = "R & D 10 000";
+    let token = |start, end| crate::tokenize::Token {
+        start,
+        end,
+        space_before: true,
+        space_after: true,
+    };
+    let tokens = [token(0, 5), token(6, 12)];
+    let rows = names_of(
+        &features,
+        0,
+        &Sequence::new(text, &tokens),
+        Eyes::default(),
+        &Resources::default(),
+    );
+    assert_eq!(rows[0], set(&["W=R_&_D", "& W=R_&_D & W=10_000@1"]));
 }

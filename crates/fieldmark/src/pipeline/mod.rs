@@ -20,7 +20,8 @@ use crate::Error;
 use crate::config::Config;
 use fieldmark_chain::ChainModel;
 use fieldmark_core::container::{Container, ContainerWriter};
-use fieldmark_text::features::{Extractor, Resources};
+use fieldmark_text::features::{Extractor, Eyes, Resources};
+use fieldmark_text::tokenize::Tokenizer;
 use sequences::Cutter;
 use stack::Stack;
 use std::path::Path;
@@ -130,13 +131,11 @@ fn extractor(config: &Config, resources: &Resources) -> Result<Extractor, Error>
             "the config has no features: add at least `[[features]]` with `kind = \"word\"`".into(),
         ));
     }
-    let normalizer = config.text.normalize.clone();
-    Ok(Extractor::new(
-        &config.features,
-        config.window,
-        normalizer,
-        resources,
-    )?)
+    let eyes = Eyes {
+        tokenizer: Tokenizer::new(config.text.tokenizer.clone()),
+        normalizer: config.text.normalize.clone(),
+    };
+    Ok(Extractor::new(&config.features, config.window, eyes, resources)?)
 }
 
 #[cfg(test)]
