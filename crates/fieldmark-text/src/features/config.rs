@@ -174,8 +174,10 @@ entry! {
         window: usize = 5,
         /// What goes into the bag.
         of: BagContent = BagContent::Lower,
-        /// A file of names and identifiers (tab between them): a known name goes in as its identifier.
+        /// A file of names and identifiers (tabs between them): a known name goes in as its identifiers.
         concepts: Option<PathBuf> = None,
+        /// Of which language stems are.
+        language: StemLanguage = StemLanguage::English,
     }
 }
 entry! {
@@ -301,8 +303,10 @@ pub enum BagContent {
     /// Words in small letters.
     #[default]
     Lower,
-    /// English stems.
+    /// Stems.
     Stem,
+    /// Nothing but `concepts`.
+    Concept,
 }
 
 /// How a dictionary is used.

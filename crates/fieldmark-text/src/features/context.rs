@@ -5,7 +5,6 @@ use super::config::{Bag, BagContent, Extent, FeatureConfig, Position, RegexTarge
 use super::extraction::Sequence;
 use super::extractor::distinct;
 use super::lists::{Above, Names, Polarities};
-use super::local::english;
 use super::normal::Eyes;
 use super::resources::Resources;
 use crate::dictionaries::{Beginning, Dictionary, DictionaryOptions};
@@ -66,7 +65,7 @@ impl Context {
                 let concepts = concepts.map(|concepts| eyes.see(concepts)).transpose()?;
                 Self::Bag {
                     bag: bag.clone(),
-                    stemmer: english(),
+                    stemmer: Stemmer::new(bag.language),
                     concepts,
                 }
             }
@@ -148,27 +147,30 @@ impl Context {
     }
 }
 
-/// What each token puts into a bag: itself, or a concept where a name of it begins.
+/// What each token puts into a bag: itself, or all concepts of a name that begins with it.
 fn bag_words(
     bag: &Bag,
     stemmer: &Stemmer,
     concepts: Option<&Dictionary>,
     sequence: &Sequence<'_>,
-) -> Vec<Option<String>> {
+) -> Vec<Vec<String>> {
     let word = |word: Cow<'_, str>| match bag.of {
-        BagContent::Word => word.into_owned(),
-        BagContent::Lower => word.to_lowercase(),
-        BagContent::Stem => stemmer.stem(&word.to_lowercase()).into_owned(),
+        BagContent::Word => vec![word.into_owned()],
+        BagContent::Lower => vec![word.to_lowercase()],
+        BagContent::Stem => vec![stemmer.stem(&word.to_lowercase()).into_owned()],
+        BagContent::Concept => Vec::new(),
     };
-    let mut words: Vec<Option<String>> = sequence.words().map(|token| Some(word(token))).collect();
+    let mut words: Vec<Vec<String>> = sequence.words().map(word).collect();
     if let Some(concepts) = concepts {
         concepts.for_each_match(sequence.text, sequence.tokens, |range, found| {
-            words[range.clone()].fill(None);
-            let concept = concepts
-                .identifiers(found)
-                .next()
-                .or_else(|| concepts.names(found).next());
-            words[range.start] = concept.map(str::to_owned);
+            words[range.clone()].fill(Vec::new());
+            let mut all: Vec<String> = concepts.identifiers(found).map(str::to_owned).collect();
+            if all.is_empty() {
+                all.extend(concepts.names(found).next().map(str::to_owned));
+            }
+            all.sort_unstable();
+            all.dedup();
+            words[range.start] = all;
         });
     }
     words

@@ -2,7 +2,7 @@
 
 use super::FeatureError;
 use super::collisions;
-use super::config::{Conjunction, FeatureConfig};
+use super::config::{BagContent, Conjunction, FeatureConfig};
 use super::context::Context;
 use super::local::Local;
 use super::normal::Eyes;
@@ -252,6 +252,9 @@ fn check(config: &FeatureConfig) -> Result<(), String> {
         }
         FeatureConfig::Regex(regex) if regex.pattern.is_empty() => Err("`pattern` is missing".to_owned()),
         FeatureConfig::Column(column) if column.column.is_empty() => Err("`column` is missing".to_owned()),
+        FeatureConfig::Bag(bag) if bag.of == BagContent::Concept && bag.concepts.is_none() => {
+            Err("a bag of concepts needs a file of `concepts`".to_owned())
+        }
         FeatureConfig::Dictionary(list) if list.training.is_some() && list.folds < 2 => Err(format!(
             "`folds` is {}, expected 2 or more: each part is described with the names of the others",
             list.folds

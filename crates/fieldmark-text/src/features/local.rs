@@ -6,7 +6,7 @@ use super::extractor::distinct;
 use super::patterns::{self, Pattern};
 use super::resources::Resources;
 use crate::dictionaries::WordClasses;
-use crate::normalize::{StemLanguage, Stemmer};
+use crate::normalize::Stemmer;
 use std::fmt::Write;
 
 /// A token as the extractor sees it.
@@ -268,11 +268,6 @@ fn capitalisation(text: &str) -> &'static str {
         (true, 0, _) => "title",
         _ => "mixed",
     }
-}
-
-/// The stem of a word in small letters, for bags.
-pub(super) fn english() -> Stemmer {
-    Stemmer::new(StemLanguage::English)
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@
 //! | `ngrams` | `GRAM3=^Ht`, `GRAM3=Htr`, … | `lengths`, `lower`, `ends` |
 //! | `space` | `SPACE_LEFT`, `SPACE_RIGHT` | |
 //! | `position` | `SENTENCE/3=2`; with `edges = 2` `SENTENCE+1`, `SENTENCE-2` | `of`, `parts`, `edges` |
-//! | `bag` | `BAG=the` with the value 1, … | `window`, `of`, `concepts` |
+//! | `bag` | `BAG=the` with the value 1, … | `window`, `of`, `concepts`, `language` |
 //! | `dictionary` | `LIST:genes` | `file` or `training`, `by`, `borders`, `within`, … |
 //! | `ancestors` | `ABOVE2=organ` | `file`, `format`, `depths` |
 //! | `polarity` | `POLARITY=positive`; with `bigrams` `POLARITY2=:positive_hotel` | `file`, `bigrams` |

@@ -278,6 +278,7 @@ fn entries_that_cannot_work_are_refused_with_their_number() {
         ),
         ("{ kind = 'conjunction', of = ['W'] }", "at least two"),
         ("{ kind = 'position' }", "`parts` or `edges`"),
+        ("{ kind = 'bag', of = 'concept' }", "a file of `concepts`"),
         (
             "{ kind = 'conjunction', of = ['W', 'W@1'], offsets = [1] }",
             "no `offsets` of its own",
@@ -501,6 +502,19 @@ fn bags_of_concepts() {
     let features = "features = [{ kind = 'bag', window = 10, of = 'stem', concepts = 'umls' }]";
     let rows = describe_all(features, 0, "Diabetes mellitus caused thirsts", &[], &resources);
     assert_eq!(rows[0], set(&["BAG=C0011849", "BAG=caus", "BAG=thirst"]));
+    let features = "features = [{ kind = 'bag', window = 1, of = 'stem', language = 'italian' }]";
+    let rows = describe_all(features, 0, "Noduli nodulo", &[], &resources);
+    assert_eq!(rows[0], set(&["BAG=nodul × 2"]));
+}
+
+/// Semantic types in a window, all of an ambiguous name, and nothing else (001, F3.4).
+#[test]
+fn bags_of_concepts_alone() {
+    let resources = lists(&[("types", "cold\tA1.4\tB2.2\nfever\tB2.2\n")]);
+    let features =
+        "features = [{ kind = 'bag', window = 10, of = 'concept', concepts = 'types', name = 'TYPE' }]";
+    let rows = describe_all(features, 0, "A cold with fever", &[], &resources);
+    assert_eq!(rows[0], set(&["TYPE=A1.4", "TYPE=B2.2 × 2"]));
 }
 
 #[test]
