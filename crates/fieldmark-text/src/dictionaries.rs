@@ -5,7 +5,7 @@
 //! | [`Dictionary`] | name, tab, identifiers | which names stand where in a text, and what they stand for |
 //! | [`Hierarchy`] | child, tab, parent (or OBO, or MRREL of UMLS) | the ancestors of a term |
 //! | [`PolarityLexicon`] | word, tab, number or `positive` | whether a word speaks for or against |
-//! | [`WordClasses`] | word, tab, class (or the paths of Brown clustering) | the class of a word |
+//! | [`WordClasses`] | word, tab, classes (or the paths of Brown clustering) | the classes of a word |
 //!
 //! Files are UTF-8, plain or compressed; what is wrong in them is a [`ReadError`](crate::ReadError) with file, line
 //! and column. Each list is a value of serde, so that it can be part of a model file.

@@ -10,22 +10,23 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClassFormat {
-    /// `pairs`: `word<TAB>class`. A line that starts with `#` and has no tab is a comment.
+    /// `pairs`: `word<TAB>class`, or several classes with tabs between them, as a word that may be a noun or a verb
+    /// has them. A line that starts with `#` and has no tab is a comment.
     #[default]
     Pairs,
     /// `brown`: `bits<TAB>word<TAB>count`, the `paths` file of Brown clustering. The count may be missing.
     Brown,
 }
 
-/// A class for each word of a list. It never changes, and threads can share it.
+/// One class or several for each word of a list. It never changes, and threads can share it.
 ///
 /// ```
 /// use fieldmark_text::Source;
 /// use fieldmark_text::dictionaries::{ClassFormat, WordClasses};
 /// let source = Source::text("paths", "0010\tlung\t31\n0011\tliver\t12\n110\tnormal\t80\n");
 /// let clusters = WordClasses::read(&source, ClassFormat::Brown)?;
-/// assert_eq!(clusters.class("lung"), Some("0010"));
-/// assert_eq!(clusters.prefix("liver", 3), clusters.prefix("lung", 3));
+/// assert!(clusters.classes("lung").eq(["0010"]));
+/// assert!(clusters.prefixes("liver", 3).eq(clusters.prefixes("lung", 3)));
 /// # Ok::<(), fieldmark_text::ReadError>(())
 /// ```
 #[derive(Clone, Default, Serialize, Deserialize)]
@@ -37,7 +38,7 @@ pub struct WordClasses {
 }
 
 impl WordClasses {
-    /// Reads a file. A word that comes again has to be in the same class.
+    /// Reads a file. A word that comes again has to be in the same classes.
     pub fn read(source: &Source, format: ClassFormat) -> Result<Self, ReadError> {
         let mut classes = Self::default();
         let mut lines = Vec::new();
@@ -88,24 +89,30 @@ impl WordClasses {
         self.class_of.is_empty()
     }
 
-    /// The class of a word as it is written or, if that has none, of the word in small letters.
-    pub fn class(&self, word: &str) -> Option<&str> {
+    /// The classes of a word as it is written or, if that has none, of the word in small letters.
+    pub fn classes(&self, word: &str) -> impl Iterator<Item = &str> {
         let small = || match word.contains(char::is_uppercase) {
             true => self.words.get(&word.to_lowercase()),
             false => None,
         };
-        let word = self.words.get(word).or_else(small)?;
-        Some(self.classes.name(self.class_of[word as usize]))
+        let word = self.words.get(word).or_else(small);
+        let classes = word.map(|word| self.classes.name(self.class_of[word as usize]));
+        classes.into_iter().flat_map(|classes| classes.split('\t'))
     }
 
-    /// At most `length` characters of the class of a word: a larger cluster, of Brown clusters.
-    pub fn prefix(&self, word: &str, length: usize) -> Option<&str> {
-        let class = self.class(word)?;
-        let end = class.char_indices().nth(length).map_or(class.len(), |(at, _)| at);
-        Some(&class[..end])
+    /// At most `length` characters of the classes of a word, each once: larger clusters, of Brown clusters.
+    pub fn prefixes(&self, word: &str, length: usize) -> impl Iterator<Item = &str> {
+        let mut prefixes: Vec<&str> = Vec::new();
+        for class in self.classes(word) {
+            let end = class.char_indices().nth(length).map_or(class.len(), |(at, _)| at);
+            if !prefixes.contains(&&class[..end]) {
+                prefixes.push(&class[..end]);
+            }
+        }
+        prefixes.into_iter()
     }
 
-    /// All words with their classes.
+    /// All words with their classes, which have tabs between them.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         let classes = self.class_of.iter().map(|&class| self.classes.name(class));
         self.words.iter().zip(classes)
@@ -119,10 +126,16 @@ fn pair(line: &str) -> Result<Option<(&str, &str)>, Problem> {
             false => Err(Problem::line(line, "`word<TAB>class`")),
         };
     };
-    if word.is_empty() || class.trim().is_empty() || class.contains('\t') {
-        return Err(Problem::line(line, "`word<TAB>class`"));
+    let mut classes: Vec<&str> = class.trim_end().split('\t').collect();
+    let is_filled = |class: &&str| !class.is_empty() && *class == class.trim();
+    classes.sort_unstable();
+    if word.is_empty() || !classes.iter().all(is_filled) || classes.windows(2).any(|two| two[0] == two[1]) {
+        return Err(Problem::line(
+            line,
+            "`word<TAB>class`, with a tab before each further class",
+        ));
     }
-    Ok(Some((word, class.trim())))
+    Ok(Some((word, class.trim_end())))
 }
 
 fn path(line: &str) -> Result<Option<(&str, &str)>, Problem> {
@@ -200,12 +213,12 @@ mod tests {
             ClassFormat::Pairs,
         )
         .unwrap();
-        assert_eq!(classes.class("#"), Some("sign"));
-        assert_eq!(classes.class("Lung"), Some("organ"));
-        assert_eq!(classes.class("LUNG"), Some("organ part"));
-        assert_eq!(classes.class("liver"), None);
-        assert_eq!(classes.prefix("Lung", 99), Some("organ"));
-        assert_eq!(classes.prefix("Lung", 0), Some(""));
+        assert!(classes.classes("#").eq(["sign"]));
+        assert!(classes.classes("Lung").eq(["organ"]));
+        assert!(classes.classes("LUNG").eq(["organ part"]));
+        assert_eq!(classes.classes("liver").count(), 0);
+        assert!(classes.prefixes("Lung", 99).eq(["organ"]));
+        assert!(classes.prefixes("Lung", 0).eq([""]));
         let json = serde_json::to_string(&classes).unwrap();
         assert_eq!(serde_json::from_str::<WordClasses>(&json).unwrap(), classes);
     }
@@ -213,7 +226,16 @@ mod tests {
     #[test]
     fn brown_paths_with_and_without_counts() {
         let classes = read("0\t#\t3\n01\tb\n", ClassFormat::Brown).unwrap();
-        assert_eq!((classes.class("#"), classes.class("b")), (Some("0"), Some("01")));
+        assert!(classes.classes("#").eq(["0"]) && classes.classes("b").eq(["01"]));
+    }
+
+    #[test]
+    fn words_may_be_in_several_classes() {
+        let classes = read("can\tNN\tMD\ncat\tNN\n", ClassFormat::Pairs).unwrap();
+        assert!(classes.classes("Can").eq(["NN", "MD"]));
+        assert!(classes.prefixes("can", 0).eq([""]));
+        let json = serde_json::to_string(&classes).unwrap();
+        assert_eq!(serde_json::from_str::<WordClasses>(&json).unwrap(), classes);
     }
 
     #[test]
@@ -226,7 +248,8 @@ mod tests {
                 "file:2:1: found `b`, expected `word<TAB>class`",
             ),
             (Pairs, "a\t\n", "file:1:1: found `a\\t`, expected"),
-            (Pairs, "a\tx\ty\n", "file:1:1: found `a\\tx\\ty`, expected"),
+            (Pairs, "a\tx\t\ty\n", "file:1:1: found `a\\tx\\t\\ty`, expected"),
+            (Pairs, "a\tx\tx\n", "file:1:1: found `a\\tx\\tx`, expected"),
             (
                 Pairs,
                 "a\tx\na\ty\n",

@@ -2,6 +2,7 @@
 
 use super::FeatureError;
 use super::config::{FeatureConfig, RegexTarget, ShapeStyle};
+use super::context::Solid;
 use super::extractor::distinct;
 use super::patterns::{self, Pattern};
 use super::resources::Resources;
@@ -179,12 +180,12 @@ impl Local {
                 }
             }
             Self::Class { classes, prefixes } => {
-                if let Some(class) = classes.class(token.text) {
-                    say(format_args!("{name}={class}"));
+                for class in classes.classes(token.text) {
+                    say(format_args!("{name}={}", Solid(class)));
                 }
                 for &length in prefixes {
-                    if let Some(class) = classes.prefix(token.text, length) {
-                        say(format_args!("{name}{length}={class}"));
+                    for class in classes.prefixes(token.text, length) {
+                        say(format_args!("{name}{length}={}", Solid(class)));
                     }
                 }
             }

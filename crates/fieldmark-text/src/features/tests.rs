@@ -495,6 +495,15 @@ fn word_classes_with_their_prefixes() {
     assert_eq!(rows, [set(&["CLASS=0010", "CLASS2=00", "CLASS3=001"]), set(&[])]);
 }
 
+/// All categories that a dictionary has for a word (001, F3.2).
+#[test]
+fn words_in_several_classes_keep_all_of_them() {
+    let resources = lists(&[("pos", "patient\tNN\tJJ\nis\tbe+VBZ+aux\n")]);
+    let features = "features = [{ kind = 'class', file = 'pos', name = 'SYN' }]";
+    let rows = describe_all(features, 1, "Patient is", &[], &resources);
+    assert_eq!(rows[0], set(&["SYN=NN", "SYN=JJ", "SYN=be+VBZ+aux@1"]));
+}
+
 /// A UMLS concept, or the stem of a word without one (001, F3.3).
 #[test]
 fn bags_of_concepts() {
