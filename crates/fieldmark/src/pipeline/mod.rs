@@ -10,6 +10,7 @@ mod scorer;
 mod sequences;
 mod stack;
 mod train;
+mod unused;
 
 pub use annotate::Annotator;
 pub use card::{Counts as DataCounts, ModelCard};

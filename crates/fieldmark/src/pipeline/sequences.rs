@@ -95,6 +95,13 @@ impl<'d> Sentences<'d> {
         self.ends.len()
     }
 
+    /// Whether the source, or another pipeline, gives a column.
+    pub fn has_column(&self, name: &str) -> bool {
+        let mut extra = self.extra.iter().map(|(extra, _)| extra);
+        let mut given = self.given.iter().flat_map(|given| &given.columns);
+        extra.any(|column| column == name) || given.any(|column| column == name)
+    }
+
     /// What a column of the source says about the tokens of each sentence, if it has that column.
     pub fn column(&self, name: &str) -> Option<Vec<Vec<Cow<'_, str>>>> {
         // The last one is that of the pipeline at work.

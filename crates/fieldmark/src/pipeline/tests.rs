@@ -171,6 +171,29 @@ fn lists_of_one_type_differ_by_how_often_names_occur() {
 }
 
 #[test]
+fn features_that_find_nothing_are_noticed() {
+    let text = "features = [
+        { kind = 'word' }, { kind = 'column', column = 'pos' },
+        { kind = 'dictionary', training = 'Gene' }, { kind = 'dictionary', training = 'GENE' },
+    ]";
+    let config = Config::parse(text, &[]).unwrap();
+    let trained = train_pipeline(&config, Path::new(""), &corpus(), &[], &mut ()).unwrap();
+    let messages: Vec<&str> = trained
+        .notices
+        .all()
+        .iter()
+        .map(|notice| notice.message.as_str())
+        .collect();
+    assert_eq!(
+        messages,
+        [
+            "features[1] says nothing: there is no column \"pos\" in the training data",
+            "features[2] says nothing: there is no span of the type \"Gene\" in the training data (types: GENE)"
+        ]
+    );
+}
+
+#[test]
 fn labels_of_another_model_are_features() {
     let folder = tempfile::tempdir().unwrap();
     trained().pipeline.save(folder.path().join("genes.fmk")).unwrap();

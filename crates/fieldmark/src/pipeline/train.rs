@@ -4,7 +4,7 @@ use super::card::{Counts, ModelCard};
 use super::lists::{self, Folds};
 use super::sequences::{Cutter, Sentences, describe};
 use super::stack::{Labellers, Stack};
-use super::{Pipeline, extractor, gold};
+use super::{Pipeline, extractor, gold, unused};
 use crate::Error;
 use crate::config::Config;
 use crate::training::{self, Observer, TrainOptions, Trained};
@@ -68,6 +68,7 @@ pub fn train_pipeline(
     let mut labellers = stack.labellers();
     let train = Labelled::all(config, documents, &mut labellers, &mut notices)?;
     let dev = Labelled::all(config, dev, &mut labellers, &mut Notices::new())?;
+    unused::tell(config, &train, &mut notices);
 
     let mut growing = Growing::default();
     let mut builder = DatasetBuilder::new();
