@@ -238,3 +238,31 @@ fn a_stack_on_a_stack_looks_at_the_upper_one() {
         .collect();
     assert_eq!(kinds, ["THING", "THING"]);
 }
+
+/// Offsets are those of the text, whatever the features see.
+#[test]
+fn spans_of_normalised_tokens_are_places_of_the_text() {
+    let config = Config::parse(
+        CONFIG_TEXT,
+        &["text.normalize=['entities', { greek = 'name' }]".to_owned()],
+    )
+    .unwrap();
+    let documents = ["The [TGF-&beta;1] gene is new.", "We saw [TGF-\u{3b2}2] here."].map(marked);
+    let trained = train_pipeline(&config, Path::new(""), &documents, &[], &mut ()).unwrap();
+    assert!(trained.notices.is_empty(), "{:?}", trained.notices);
+    let names: Vec<&str> = trained.pipeline.chain.observations().iter().collect();
+    assert!(
+        names.contains(&"W=beta1") && names.contains(&"W=beta2"),
+        "{names:?}"
+    );
+    for gold in &documents {
+        let mut found = Document::new("d", gold.text.clone());
+        trained.pipeline.annotator().annotate(&mut found).unwrap();
+        let texts: Vec<&str> = found
+            .annotations
+            .iter()
+            .map(|found| found.text(&gold.text))
+            .collect();
+        assert_eq!(texts, [gold.annotations[0].text(&gold.text)]);
+    }
+}
