@@ -250,6 +250,9 @@ entry! {
     /// Settings of `model`.
     Model {
         /// The model file; a copy of it is kept in the new model.
+        ///
+        /// It labels the tokens of the new model, so it should have been trained with the same tokenizer, and on other
+        /// data: what it has seen it knows better than anything new, and would be trusted too much.
         file: PathBuf = PathBuf::new(),
     }
 }
