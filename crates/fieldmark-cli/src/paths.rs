@@ -3,8 +3,63 @@
 use crate::failure::Failure;
 use std::path::{Path, PathBuf};
 
+/// The files of a command and what they are to it, so that nothing that it writes replaces something that it reads.
+#[derive(Debug, Default)]
+pub struct Files {
+    read: Vec<(&'static str, PathBuf)>,
+    written: Vec<(&'static str, PathBuf)>,
+}
+
+impl Files {
+    /// Files that are read; `-` is none.
+    pub fn reads<P: AsRef<Path>>(mut self, what: &'static str, files: impl IntoIterator<Item = P>) -> Self {
+        self.read.extend(named(what, files));
+        self
+    }
+
+    /// Files that are written; `-` is none. Of a directory, everything in it is written.
+    pub fn writes<P: AsRef<Path>>(mut self, what: &'static str, files: impl IntoIterator<Item = P>) -> Self {
+        self.written.extend(named(what, files));
+        self
+    }
+
+    /// Refuses an output that is the same file as something else. Devices can be all things at once.
+    pub fn check(&self) -> Result<(), Failure> {
+        let is_device = |file: &Path| file.exists() && !file.is_file() && !file.is_dir();
+        for (index, (what, file)) in self.written.iter().enumerate() {
+            for (other_what, other) in self.read.iter().chain(&self.written[..index]) {
+                if is_device(file) {
+                    continue;
+                }
+                if same_file(file, other) {
+                    let advice = format!("{what} and {other_what} are the same file. Choose another name");
+                    return Err(Failure::writing(file, advice));
+                }
+                if file.is_dir() && !other.is_dir() && same_file(file, directory_of(other)) {
+                    let advice = format!(
+                        "{}, which is {other_what}, is in this directory and might be replaced. Choose another one",
+                        other.display()
+                    );
+                    return Err(Failure::writing(file, advice));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn named<P: AsRef<Path>>(
+    what: &'static str,
+    files: impl IntoIterator<Item = P>,
+) -> impl Iterator<Item = (&'static str, PathBuf)> {
+    let paths = files.into_iter().map(|file| file.as_ref().to_owned());
+    paths
+        .filter(|path| path != Path::new("-"))
+        .map(move |path| (what, path))
+}
+
 /// Whether two names stand for the same file, which need not exist.
-pub fn same_file(a: &Path, b: &Path) -> bool {
+fn same_file(a: &Path, b: &Path) -> bool {
     resolved(a) == resolved(b)
 }
 
@@ -28,7 +83,7 @@ pub fn check_writable(file: &Path) -> Result<(), Failure> {
     if file.is_dir() {
         return Err(Failure::writing(
             file,
-            "this is a directory. Give the name of a file, such as model.fmk",
+            "this is a directory. Give the name of a file",
         ));
     }
     // A device or a pipe is written to where it is.
@@ -62,5 +117,27 @@ mod tests {
         }
         assert!(!same_file(&path("there"), &path("not-there")));
         assert!(!same_file(&path("no/where"), &path("there")));
+    }
+
+    #[test]
+    fn outputs_are_no_inputs_and_no_other_outputs() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name);
+        std::fs::write(path("data"), "").unwrap();
+        let check = |read: &str, written: [&str; 2]| {
+            let files = Files::default().reads("the data", [path(read)]);
+            files.writes("--output", written.map(path)).check()
+        };
+        assert!(check("data", ["out", "other"]).is_ok());
+        assert!(check("./data", ["out", "data"]).is_err());
+        assert!(check("data", ["out", "./out"]).is_err());
+        // All of a directory is written.
+        assert!(check("data", ["", "out"]).is_err());
+        let same = Files::default()
+            .reads("the data", ["-"])
+            .writes("--output", ["-"]);
+        assert!(same.check().is_ok());
+        let device = Files::default().reads("the data", ["/dev/null"]);
+        assert!(device.writes("--output", ["/dev/null"]).check().is_ok());
     }
 }

@@ -140,7 +140,7 @@ fn options_that_do_not_fit_the_model_are_refused() {
         ("cv names.toml --folds 1", "folds"),
         (
             "convert train.txt train.txt --from columns --to columns",
-            "this is the input",
+            "the output and the input are the same file",
         ),
         ("convert train.txt out.xyz --from columns", "say it with --to"),
         ("convert train.xyz out.jsonl", "does not tell the format"),

@@ -3,7 +3,7 @@
 use crate::console::Console;
 use crate::documents;
 use crate::failure::Failure;
-use crate::paths::same_file;
+use crate::paths::Files;
 use fieldmark::config::SchemeName;
 use fieldmark::text::Source;
 use fieldmark::text::formats::encoding::Encoding;
@@ -101,12 +101,6 @@ Examples:
 
 impl Arguments {
     pub fn run(self, console: &Console) -> Result<(), Failure> {
-        if self.output != Path::new("-") && same_file(&self.input, &self.output) {
-            return Err(Failure::writing(
-                &self.output,
-                "this is the input. Choose another name",
-            ));
-        }
         let source = Source::from_argument(&self.input);
         let read = ReadOptions {
             format: self.from,
@@ -124,6 +118,13 @@ impl Arguments {
                 self.output.display()
             )));
         };
+        Files::default()
+            .reads("the input", [&self.input])
+            .reads("--genes", &self.genes)
+            .reads("--alternatives", &self.alternatives)
+            .writes("the output", [&self.output])
+            .writes("--notices", &self.notices)
+            .check()?;
         let mut reader = read.open(&source)?;
         let options = WriteOptions {
             scheme: self.scheme.into(),

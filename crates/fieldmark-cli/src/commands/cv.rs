@@ -8,7 +8,7 @@ use crate::documents;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::options::machine::Threads;
-use crate::paths::check_writable;
+use crate::paths::{Files, check_writable};
 use fieldmark::assess::Pair;
 use fieldmark::config::Config;
 use fieldmark::eval::{Groups, Split};
@@ -95,6 +95,14 @@ impl Arguments {
         if let Some(html) = &self.html {
             check_writable(html)?;
         }
+        Files::default()
+            .reads("the config", [&self.config])
+            .reads(
+                "a file that the config names",
+                super::train::config::files(&config, folder)?,
+            )
+            .writes("--html", &self.html)
+            .check()?;
         self.threads.start()?;
         interrupt::listen()?;
         let (all, splits) = self.documents_and_splits(&config, folder, console)?;

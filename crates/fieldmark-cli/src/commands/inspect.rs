@@ -3,7 +3,7 @@
 use super::tag::trouble::{WHERE, too_large};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::paths::{check_writable, same_file};
+use crate::paths::{Files, check_writable};
 use crate::{documents, memory};
 use fieldmark::chain::ChainModel;
 use fieldmark::chain::inference::{Constraints, Error as Inference, Space};
@@ -268,10 +268,10 @@ fn input_lines(input: &InputFormat) -> String {
 
 fn load(dump: &Path, model: &Path, console: &Console) -> Result<(), Failure> {
     let name = dump.display();
-    if same_file(dump, model) {
-        let advice = "this is the text that --load reads. Give the model another name";
-        return Err(Failure::writing(model, advice));
-    }
+    Files::default()
+        .reads("--load", [dump])
+        .writes("the model", [model])
+        .check()?;
     check_writable(model)?;
     let text = if dump == Path::new("-") {
         let mut text = Vec::new();

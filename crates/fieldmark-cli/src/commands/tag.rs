@@ -10,6 +10,7 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::options::input::FormatName;
 use crate::options::machine::{Arithmetic, PrecisionName, Threads};
+use crate::paths::Files;
 use answer::{Answers, Wanted};
 use clap::ValueEnum;
 use fieldmark::chain::inference::Space;
@@ -207,6 +208,11 @@ impl Arguments {
         if Pipeline::is_in(&container) {
             let pipeline = Pipeline::from_container(container)?;
             self.refuse_for_documents()?;
+            Files::default()
+                .reads("the model", [&path])
+                .reads("the input", &files)
+                .writes("--output", self.documents.output())
+                .check()?;
             self.threads.start()?;
             return self.tag_documents(&pipeline, &files, console);
         }

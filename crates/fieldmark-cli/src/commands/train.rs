@@ -9,7 +9,7 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::options::input::InputOptions;
 use crate::options::machine::{Arithmetic, PrecisionName, Threads};
-use crate::paths::{check_writable, same_file};
+use crate::paths::{Files, check_writable};
 use crate::progress::{Event, Watcher, decimal};
 use crate::{interrupt, memory};
 use fieldmark::chain::train::Arithmetic as Space;
@@ -260,28 +260,14 @@ impl Arguments {
         self.run.report.as_deref().map(check_writable).transpose()?;
         let checkpoint = self.checkpoints.file(&self.model);
         checkpoint.as_deref().map(check_writable).transpose()?;
-        let outputs = [
-            ("--model", Some(self.model.as_path())),
-            ("--report", self.run.report.as_deref()),
-            ("--checkpoint", checkpoint.as_deref()),
-        ];
-        let inputs = [
-            ("the training data", Some(self.data.as_path())),
-            ("--dev", self.run.dev.as_deref()),
-            ("--template", self.input.template_file()),
-        ];
-        for (index, &(name, file)) in outputs.iter().enumerate() {
-            for (other_name, other) in inputs.iter().chain(&outputs[..index]) {
-                if let (Some(file), Some(other)) = (file, *other)
-                    && file != Path::new("/dev/null")
-                    && same_file(file, other)
-                {
-                    let advice = format!("{name} and {other_name} are the same file. Choose another name");
-                    return Err(Failure::writing(file, advice));
-                }
-            }
-        }
-        Ok(())
+        Files::default()
+            .reads("the training data", [&self.data])
+            .reads("--dev", &self.run.dev)
+            .reads("--template", self.input.template_file())
+            .writes("--model", [&self.model])
+            .writes("--report", &self.run.report)
+            .writes("--checkpoint", &checkpoint)
+            .check()
     }
 
     fn read(&self, input: &mut InputFormat) -> Result<Dataset, Failure> {

@@ -4,7 +4,7 @@ use super::read::{self, ReadingOptions};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::options::machine::Threads;
-use crate::paths::check_writable;
+use crate::paths::{Files, check_writable};
 use fieldmark::assess::{
     AssessOptions, Assessment, Comparison, Measure, Pair, Pairing, compare, label_sections, pair_documents,
     write_page,
@@ -116,6 +116,13 @@ impl DocumentOptions {
         if let Some(html) = &self.html {
             check_writable(html)?;
         }
+        Files::default()
+            .reads("the gold documents", files.first())
+            .reads("the predicted documents", files.get(1))
+            .reads("--model", &self.model)
+            .reads("--against", &self.against)
+            .writes("--html", &self.html)
+            .check()?;
         self.threads.start()?;
         let (gold, pairing, predicted) = match (&self.model, files) {
             (None, [gold, predicted]) => {

@@ -34,6 +34,11 @@ pub struct DocumentOptions {
 }
 
 impl DocumentOptions {
+    /// The file to write, if it is not standard output.
+    pub fn output(&self) -> Option<&Path> {
+        self.output.as_deref().filter(|path| *path != Path::new("-"))
+    }
+
     /// The options that were given, by name.
     pub fn given(&self) -> impl Iterator<Item = &'static str> {
         let given = [("to", self.to.is_some()), ("output", self.output.is_some())];
@@ -129,11 +134,7 @@ impl Arguments {
         pipeline: &Pipeline,
         source: Option<&Source>,
     ) -> Result<Box<dyn DocumentWriter + 'a>, Failure> {
-        let path = self
-            .documents
-            .output
-            .as_deref()
-            .filter(|path| *path != Path::new("-"));
+        let path = self.documents.output();
         let out = || -> Result<Box<dyn Write>, Failure> {
             Ok(match path {
                 Some(path) => {
@@ -180,7 +181,7 @@ impl Arguments {
     }
 
     fn unwritten(&self, error: io::Error) -> Failure {
-        match (error.kind(), &self.documents.output) {
+        match (error.kind(), self.documents.output()) {
             (io::ErrorKind::BrokenPipe, _) => Failure::ClosedPipe,
             (_, Some(path)) => Failure::writing(path, error),
             (_, None) => Failure::user(format_args!("cannot write: {error}")),

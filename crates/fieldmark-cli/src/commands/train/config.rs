@@ -3,13 +3,14 @@
 use super::Arguments;
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::paths::check_writable;
+use crate::paths::{Files, check_writable};
 use crate::progress::{Event, Watcher};
 use crate::{documents, interrupt, memory};
 use fieldmark::config::{Config, TrainingConfig};
 use fieldmark::text::formats::Notices;
 use fieldmark::{Stop, train_pipeline};
-use std::path::Path;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
 
 /// Whether a file is a config.
 pub fn is_config(path: &Path) -> bool {
@@ -31,6 +32,26 @@ pub fn folder(path: &Path) -> &Path {
     path.parent().unwrap_or(Path::new(""))
 }
 
+/// The files that a config names, wherever it names them.
+pub fn files(config: &Config, folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let mut files = Vec::new();
+    collect_files(&serde_json::to_value(config)?, folder, &mut files);
+    Ok(files)
+}
+
+fn collect_files(value: &Value, folder: &Path, files: &mut Vec<PathBuf>) {
+    match value {
+        Value::String(name) => files.extend(Some(folder.join(name)).filter(|file| file.is_file())),
+        Value::Array(values) => values
+            .iter()
+            .for_each(|value| collect_files(value, folder, files)),
+        Value::Object(values) => values
+            .values()
+            .for_each(|value| collect_files(value, folder, files)),
+        _ => {}
+    }
+}
+
 impl Arguments {
     /// Trains with a config.
     pub(super) fn run_config(&self, console: &Console) -> Result<(), Failure> {
@@ -38,6 +59,11 @@ impl Arguments {
         let config = read(&self.data, &self.overrides)?;
         let folder = folder(&self.data);
         check_writable(&self.model)?;
+        Files::default()
+            .reads("the config", [&self.data])
+            .reads("a file that the config names", files(&config, folder)?)
+            .writes("--model", [&self.model])
+            .check()?;
         if config.data.train.is_empty() {
             let name = self.data.display();
             return Err(Failure::user(format_args!(

@@ -1,0 +1,56 @@
+//! What commands do to files that are there already: they replace no input, and lose nothing when they fail.
+
+mod common;
+use common::Place;
+
+fn trained() -> Place {
+    let place = Place::with_data();
+    place.run("init chunking --output names.toml");
+    place.run("train names.toml --model names.fmk -o training.c2=0.01");
+    place.write("notes.txt", "Ada sleeps here.\n");
+    place.run("convert test.txt gold.jsonl --from columns");
+    place.run("tag names.fmk gold.jsonl --output found.jsonl");
+    place
+}
+
+#[test]
+fn no_command_writes_onto_what_it_reads() {
+    let place = trained();
+    place.write("list.txt", "Ada\n");
+    std::fs::create_dir(place.path("texts")).unwrap();
+    place.write("texts/a.txt", "Ada sleeps.\n");
+    let listed = "-o features=[{kind=\"dictionary\",name=\"names\",file=\"list.txt\"}]";
+    let with_list = format!("train names.toml --model list.txt {listed}");
+    for (arguments, file) in [
+        ("tag names.fmk notes.txt --output notes.txt", "notes.txt"),
+        ("tag names.fmk notes.txt --output ./names.fmk", "names.fmk"),
+        (
+            "tag names.fmk texts/a.txt --to brat --output texts",
+            "texts/a.txt",
+        ),
+        ("eval gold.jsonl found.jsonl --html gold.jsonl", "gold.jsonl"),
+        ("eval gold.jsonl found.jsonl --html found.jsonl", "found.jsonl"),
+        ("eval --model names.fmk gold.jsonl --html names.fmk", "names.fmk"),
+        (
+            "eval --model names.fmk gold.jsonl --against found.jsonl --html found.jsonl",
+            "found.jsonl",
+        ),
+        ("train names.toml --model names.toml", "names.toml"),
+        ("train names.toml --model train.txt", "train.txt"),
+        (&with_list, "list.txt"),
+        ("cv names.toml --html names.toml", "names.toml"),
+        ("cv names.toml --html train.txt", "train.txt"),
+        ("convert gold.jsonl gold.jsonl", "gold.jsonl"),
+        ("convert gold.jsonl new.html --notices gold.jsonl", "gold.jsonl"),
+        ("convert gold.jsonl new.html --notices new.html", "gold.jsonl"),
+        ("inspect --load list.txt list.txt", "list.txt"),
+    ] {
+        let before = place.bytes(file);
+        let error = place.refuse(arguments);
+        assert!(
+            error.contains("are the same file") || error.contains("is in this directory"),
+            "{arguments}\n{error}"
+        );
+        assert!(place.bytes(file) == before, "{arguments}");
+    }
+}
