@@ -1,6 +1,8 @@
 //! Files named on the command line: whether they can be written, and whether two names are one file.
 
 use crate::failure::Failure;
+use fieldmark::core::container::AtomicFile;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// The files of a command and what they are to it, so that nothing that it writes replaces something that it reads.
@@ -101,6 +103,16 @@ pub fn check_writable(file: &Path) -> Result<(), Failure> {
     let probe = directory.join(format!(".fieldmark-{}", std::process::id()));
     let written = std::fs::File::create(&probe).and_then(|_| std::fs::remove_file(&probe));
     written.map_err(|error| Failure::writing(file, error))
+}
+
+/// Writes a file; one of this name stays as it is until the new one is complete.
+pub fn write_whole(file: &Path, text: &str) -> Result<(), Failure> {
+    let write = || -> io::Result<()> {
+        let mut new = AtomicFile::create(file)?;
+        new.write_all(text.as_bytes())?;
+        new.commit()
+    };
+    write().map_err(|error| Failure::writing(file, error))
 }
 
 #[cfg(test)]

@@ -54,3 +54,54 @@ fn no_command_writes_onto_what_it_reads() {
         assert!(place.bytes(file) == before, "{arguments}");
     }
 }
+
+#[test]
+fn a_run_that_fails_leaves_the_old_output() {
+    let place = trained();
+    let complete = place.read("gold.jsonl");
+    let first = complete.lines().next().unwrap();
+    place.write("cut.jsonl", format!("{first}\n{}", &first[..first.len() / 2]));
+    std::fs::create_dir(place.path("brat")).unwrap();
+    let kept = [
+        "keep",
+        "keep.pdf",
+        "keep.jsonl",
+        "keep.html",
+        "keep.txt",
+        "keep.in",
+        "brat/1.txt",
+        "brat/1.ann",
+    ];
+    for file in kept {
+        place.write(file, "old\n");
+    }
+    for arguments in [
+        "tag names.fmk missing.txt --output keep",
+        "tag names.fmk notes.txt missing.txt --output keep",
+        "tag names.fmk notes.txt missing.txt --output keep.jsonl",
+        "tag names.fmk notes.txt missing.txt --to columns --output keep.txt",
+        "tag names.fmk cut.jsonl --output keep",
+        "convert gold.jsonl keep.pdf",
+        "convert cut.jsonl keep.jsonl",
+        "convert cut.jsonl keep.html",
+        "convert cut.jsonl keep.in",
+        "convert cut.jsonl brat --to brat",
+        "convert cut.jsonl keep.txt --to columns --notices keep",
+        "eval gold.jsonl cut.jsonl --html keep.html",
+    ] {
+        place.refuse(arguments);
+        for file in kept {
+            assert_eq!(place.read(file), "old\n", "{arguments}: {file}");
+        }
+    }
+    let beside = |directory: &str| -> Vec<String> {
+        let entries = std::fs::read_dir(place.path(directory)).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
+        names.filter(|name| name.starts_with(".fieldmark")).collect()
+    };
+    assert!(beside(".").is_empty() && beside("brat").is_empty());
+    // What goes well replaces it.
+    place.run("tag names.fmk notes.txt --output keep");
+    place.run("convert gold.jsonl brat --to brat");
+    assert!(place.read("keep").contains("Ada") && place.read("brat/1.txt") != "old\n");
+}

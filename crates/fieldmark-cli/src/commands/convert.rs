@@ -3,13 +3,12 @@
 use crate::console::Console;
 use crate::documents;
 use crate::failure::Failure;
-use crate::paths::Files;
+use crate::paths::{Files, write_whole};
 use fieldmark::config::SchemeName;
 use fieldmark::text::Source;
 use fieldmark::text::formats::encoding::Encoding;
 use fieldmark::text::formats::{DocumentFormat, Misfit, Notices, ReadOptions, Target, WriteOptions};
 use fieldmark::text::tokenize::{Tokenizer, TokenizerProfile};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Convert documents from one format to another
@@ -163,15 +162,8 @@ impl Arguments {
 
     fn tell(&self, notices: &Notices, console: &Console) -> Result<(), Failure> {
         if let Some(path) = &self.notices {
-            let write = || -> std::io::Result<()> {
-                let mut file = std::io::BufWriter::new(std::fs::File::create(path)?);
-                notices
-                    .all()
-                    .iter()
-                    .try_for_each(|notice| writeln!(file, "{notice}"))?;
-                file.flush()
-            };
-            write().map_err(|error| Failure::writing(path, error))?;
+            let lines: String = notices.all().iter().map(|notice| format!("{notice}\n")).collect();
+            write_whole(path, &lines)?;
         } else {
             notices
                 .all()

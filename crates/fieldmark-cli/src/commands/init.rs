@@ -2,6 +2,7 @@
 
 use crate::console::Console;
 use crate::failure::Failure;
+use crate::paths::write_whole;
 use clap::ValueEnum;
 use std::path::PathBuf;
 
@@ -85,7 +86,7 @@ impl Arguments {
                 "it is there already. Choose another name, or add --force",
             ));
         }
-        std::fs::write(output, recipe.text()).map_err(|error| Failure::writing(output, error))?;
+        write_whole(output, recipe.text())?;
         let name = output.display();
         console.note(&format!(
             "wrote {name}: name your files under `data`, then `fieldmark train {name} --model NAME.fmk`"

@@ -1,4 +1,4 @@
-//! [`atomic_write`]: a file is replaced as a whole or not at all.
+//! [`atomic_write`] and [`AtomicFile`]: a file is replaced as a whole or not at all.
 
 use super::error::ContainerError;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -36,48 +36,111 @@ pub fn atomic_write(
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), ContainerError> {
     let path = path.as_ref();
-    let result = match fs::metadata(path) {
-        Ok(old) if old.is_file() => replace(path, Some(&old), write),
-        Ok(old) if old.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
-        Ok(_) => write_directly(path, write),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => replace(path, None, write),
-        Err(error) => Err(error),
-    };
+    let result = AtomicFile::create(path).and_then(|mut file| {
+        write(&mut file)?;
+        file.commit()
+    });
     result.map_err(|error| cannot_write(path, error))
 }
 
-fn replace(
-    path: &Path,
-    old: Option<&Metadata>,
-    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<()> {
-    let target = match old {
-        // Renaming would make a writable file of it, against what its owner has said.
-        Some(old) if old.permissions().readonly() => {
-            return Err(io::Error::new(
-                io::ErrorKind::PermissionDenied,
-                "the file is read-only",
-            ));
+/// A file that gets its name when it is complete, for those who cannot write it in one go; as [`atomic_write`].
+///
+/// ```
+/// use fieldmark_core::container::AtomicFile;
+/// use std::io::Write;
+/// # let directory = tempfile::tempdir()?;
+/// # let path = directory.path().join("table.txt");
+/// std::fs::write(&path, "old")?;
+/// let mut file = AtomicFile::create(&path)?;
+/// file.write_all(b"new")?;
+/// assert_eq!(std::fs::read_to_string(&path)?, "old");
+/// file.commit()?;
+/// assert_eq!(std::fs::read_to_string(&path)?, "new");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct AtomicFile {
+    file: BufWriter<File>,
+    /// `None` for what is written to directly, and once it has its name.
+    unnamed: Option<Unnamed>,
+}
+
+/// A file that is still called otherwise; dropped, it is removed.
+#[derive(Debug)]
+struct Unnamed {
+    temporary: tempfile::TempPath,
+    target: PathBuf,
+    directory: PathBuf,
+}
+
+impl AtomicFile {
+    /// Gets ready to write. What has this name stays as it is until [`AtomicFile::commit`].
+    pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
+        let path = path.as_ref();
+        match fs::metadata(path) {
+            Ok(old) if old.is_file() => Self::beside(path, Some(&old)),
+            Ok(old) if old.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
+            Ok(_) => Ok(Self {
+                file: BufWriter::with_capacity(BUFFER, OpenOptions::new().write(true).open(path)?),
+                unnamed: None,
+            }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Self::beside(path, None),
+            Err(error) => Err(error),
         }
-        Some(_) => fs::canonicalize(path)?,
-        None => path.to_owned(),
-    };
-    let directory = directory_of(&target)?;
-    let prefix = prefix_for(&target);
-    remove_left_behind(&directory, &prefix);
-    let mut temporary = new_file_in(&directory, &prefix)?;
-    // The lock ends with the process, however that ends. Where there are no locks, nothing will be removed.
-    let _ = temporary.as_file().lock();
-    if let Some(old) = old {
-        temporary.as_file().set_permissions(old.permissions())?;
     }
-    let mut buffer = BufWriter::with_capacity(BUFFER, temporary.as_file_mut());
-    write(&mut buffer)?;
-    buffer.flush()?;
-    drop(buffer);
-    temporary.as_file().sync_all()?;
-    temporary.persist(&target)?;
-    sync_directory(&directory)
+
+    /// Forces the file to disk and gives it its name.
+    pub fn commit(&mut self) -> io::Result<()> {
+        self.file.flush()?;
+        let Some(unnamed) = self.unnamed.take() else {
+            return Ok(());
+        };
+        self.file.get_ref().sync_all()?;
+        unnamed.temporary.persist(&unnamed.target)?;
+        sync_directory(&unnamed.directory)
+    }
+
+    fn beside(path: &Path, old: Option<&Metadata>) -> io::Result<Self> {
+        let target = match old {
+            // Renaming would make a writable file of it, against what its owner has said.
+            Some(old) if old.permissions().readonly() => {
+                return Err(io::Error::new(
+                    io::ErrorKind::PermissionDenied,
+                    "the file is read-only",
+                ));
+            }
+            Some(_) => fs::canonicalize(path)?,
+            None => path.to_owned(),
+        };
+        let directory = directory_of(&target)?;
+        let prefix = prefix_for(&target);
+        remove_left_behind(&directory, &prefix);
+        let temporary = new_file_in(&directory, &prefix)?;
+        // The lock ends with the process, however that ends. Where there are no locks, nothing will be removed.
+        let _ = temporary.as_file().lock();
+        if let Some(old) = old {
+            temporary.as_file().set_permissions(old.permissions())?;
+        }
+        let (file, temporary) = temporary.into_parts();
+        Ok(Self {
+            file: BufWriter::with_capacity(BUFFER, file),
+            unnamed: Some(Unnamed {
+                temporary,
+                target,
+                directory,
+            }),
+        })
+    }
+}
+
+impl Write for AtomicFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
 }
 
 fn directory_of(target: &Path) -> io::Result<PathBuf> {
@@ -155,12 +218,6 @@ fn sync_directory(directory: &Path) -> io::Result<()> {
 #[cfg(not(unix))]
 fn sync_directory(_: &Path) -> io::Result<()> {
     Ok(())
-}
-
-fn write_directly(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let mut buffer = BufWriter::with_capacity(BUFFER, OpenOptions::new().write(true).open(path)?);
-    write(&mut buffer)?;
-    buffer.flush()
 }
 
 fn cannot_write(path: &Path, error: io::Error) -> ContainerError {

@@ -4,16 +4,19 @@ use super::text::{Layout, TextWriter};
 use super::{
     BiocWriter, BratDirectory, CellSeparator, ColumnWriter, ColumnWriterOptions, ConlluWriter,
     ConlluWriterOptions, DocumentFormat, DocumentWriter, Flavour, GeneMentionWriter, JsonlWriter,
-    JsonlWriterOptions, Misfit, PubTatorWriter, TableWriter, TableWriterOptions, html, inline_xml, jats,
-    medline, pubmed,
+    JsonlWriterOptions, Misfit, Notices, PubTatorWriter, TableWriter, TableWriterOptions, html, inline_xml,
+    jats, medline, pubmed,
 };
+use crate::document::Document;
 use crate::sentences::SentenceSplitter;
 use crate::source::Source;
 use crate::tokenize::Tokenizer;
 use fieldmark_core::Scheme;
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use fieldmark_core::container::AtomicFile;
+use std::cell::RefCell;
+use std::io::{self, Write};
+use std::path::Path;
+use std::rc::Rc;
 
 /// How documents are written. What a format has no use for, it ignores.
 #[derive(Clone, Debug)]
@@ -51,8 +54,51 @@ impl Default for WriteOptions {
 pub enum Target<'a, W> {
     /// A stream.
     Stream(W),
-    /// A file, or for brat a directory.
+    /// A file, or for brat a directory. What is there stays as it is until the writer has finished.
     Path(&'a Path),
+}
+
+/// A file that a writer fills and that gets its name when the writer has finished.
+#[derive(Clone)]
+struct SharedFile(Rc<RefCell<AtomicFile>>);
+
+impl SharedFile {
+    fn create(path: &Path) -> io::Result<Self> {
+        Ok(Self(Rc::new(RefCell::new(AtomicFile::create(path)?))))
+    }
+}
+
+impl Write for SharedFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.borrow_mut().flush()
+    }
+}
+
+/// A writer of files that get their names when it has finished; if it does not, they never were.
+struct WholeFiles<'a> {
+    writer: Box<dyn DocumentWriter + 'a>,
+    files: Vec<SharedFile>,
+}
+
+impl DocumentWriter for WholeFiles<'_> {
+    fn write(&mut self, document: &Document, notices: &mut Notices) -> io::Result<()> {
+        self.writer.write(document, notices)
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.writer.finish()?;
+        self.files
+            .iter()
+            .try_for_each(|file| file.0.borrow_mut().commit())
+    }
+}
+
+fn refuse<T>(problem: &str) -> io::Result<T> {
+    Err(io::Error::new(io::ErrorKind::InvalidInput, problem.to_owned()))
 }
 
 impl WriteOptions {
@@ -63,32 +109,39 @@ impl WriteOptions {
         target: Target<'_, W>,
         source: Option<&Source>,
     ) -> io::Result<Box<dyn DocumentWriter + 'a>> {
-        let refuse = |problem: &str| Err(io::Error::new(io::ErrorKind::InvalidInput, problem.to_owned()));
-        match (format, &target) {
-            (DocumentFormat::Brat, Target::Path(directory)) => {
-                return Ok(Box::new(BratDirectory::new(directory)?));
-            }
+        match (format, target) {
+            (DocumentFormat::Brat, Target::Path(directory)) => Ok(Box::new(BratDirectory::new(directory)?)),
             (DocumentFormat::GeneMention, Target::Path(path)) => {
-                let file = |end: &str| -> io::Result<BufWriter<File>> {
+                let file = |end: &str| {
                     let mut name = path.as_os_str().to_owned();
                     name.push(end);
-                    Ok(BufWriter::new(File::create(PathBuf::from(name))?))
+                    SharedFile::create(Path::new(&name))
                 };
-                return Ok(Box::new(GeneMentionWriter::new(
-                    file("")?,
-                    file(".GENE.eval")?,
-                    file(".ALTGENE.eval")?,
-                )));
+                let files = [file("")?, file(".GENE.eval")?, file(".ALTGENE.eval")?];
+                let [sentences, genes, alternatives] = files.clone();
+                Ok(Box::new(WholeFiles {
+                    writer: Box::new(GeneMentionWriter::new(sentences, genes, alternatives)),
+                    files: files.into(),
+                }))
             }
-            (DocumentFormat::Brat | DocumentFormat::GeneMention, Target::Stream(_)) => {
-                return refuse("this format has more than one file: give the name of an output");
+            (_, Target::Stream(out)) => self.stream(format, out, source),
+            (_, Target::Path(path)) => {
+                let file = SharedFile::create(path)?;
+                Ok(Box::new(WholeFiles {
+                    writer: self.stream(format, file.clone(), source)?,
+                    files: vec![file],
+                }))
             }
-            _ => {}
         }
-        let out: Box<dyn Write + 'a> = match target {
-            Target::Stream(out) => Box::new(out),
-            Target::Path(path) => Box::new(BufWriter::new(File::create(path)?)),
-        };
+    }
+
+    /// A writer of a format that is one stream.
+    fn stream<'a, W: Write + 'a>(
+        &self,
+        format: DocumentFormat,
+        out: W,
+        source: Option<&Source>,
+    ) -> io::Result<Box<dyn DocumentWriter + 'a>> {
         Ok(match format {
             DocumentFormat::Text => Box::new(TextWriter::new(out, Layout::Whole)),
             DocumentFormat::Medline => Box::new(medline::MedlineWriter::new(out)),
@@ -132,7 +185,7 @@ impl WriteOptions {
             DocumentFormat::Csv => Box::new(TableWriter::new(out, TableWriterOptions::default())),
             DocumentFormat::PubTator => Box::new(PubTatorWriter::new(out)),
             DocumentFormat::Brat | DocumentFormat::GeneMention => {
-                return refuse("this format has more than one file");
+                return refuse("this format has more than one file: give the name of an output");
             }
         })
     }

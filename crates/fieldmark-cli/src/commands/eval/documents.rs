@@ -4,7 +4,7 @@ use super::read::{self, ReadingOptions};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::options::machine::Threads;
-use crate::paths::{Files, check_writable};
+use crate::paths::{Files, check_writable, write_whole};
 use fieldmark::assess::{
     AssessOptions, Assessment, Comparison, Measure, Pair, Pairing, compare, label_sections, pair_documents,
     write_page,
@@ -302,7 +302,7 @@ fn pair(gold: Vec<Document>, predicted: Vec<Document>, file: &Path) -> Result<Pa
 /// Writes a page, and says where it is.
 pub fn write(file: &Path, lead: &str, sections: &[Section], console: &Console) -> Result<(), Failure> {
     let page = write_page("How good is it?", lead, sections).map_err(Failure::ours)?;
-    std::fs::write(file, page).map_err(|error| Failure::writing(file, error))?;
+    write_whole(file, &page)?;
     console.note(&format!("wrote {}", file.display()));
     Ok(())
 }

@@ -3,6 +3,7 @@
 use super::corpus::labelled;
 use crate::console::Console;
 use crate::failure::Failure;
+use crate::paths::write_whole;
 use fieldmark::sample;
 use fieldmark::text::{escape_attribute, surface};
 use std::error::Error;
@@ -41,7 +42,7 @@ pub fn write(directory: &Path, console: &Console) -> Result<(), Failure> {
     ];
     for (name, text) in files {
         let path = directory.join(name);
-        std::fs::write(&path, text).map_err(|error| Failure::writing(&path, error))?;
+        write_whole(&path, &text)?;
         console.note(&format!("wrote {}", path.display()));
     }
     Ok(())

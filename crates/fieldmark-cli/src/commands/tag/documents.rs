@@ -4,6 +4,7 @@ use super::Arguments;
 use crate::console::Console;
 use crate::documents;
 use crate::failure::Failure;
+use fieldmark::core::container::AtomicFile;
 use fieldmark::text::Source;
 use fieldmark::text::document::Document;
 use fieldmark::text::formats::{
@@ -135,15 +136,6 @@ impl Arguments {
         source: Option<&Source>,
     ) -> Result<Box<dyn DocumentWriter + 'a>, Failure> {
         let path = self.documents.output();
-        let out = || -> Result<Box<dyn Write>, Failure> {
-            Ok(match path {
-                Some(path) => {
-                    let file = std::fs::File::create(path).map_err(|error| Failure::writing(path, error))?;
-                    Box::new(io::BufWriter::new(file))
-                }
-                None => Box::new(io::BufWriter::new(io::stdout())),
-            })
-        };
         let named = path.and_then(DocumentFormat::by_name);
         let format = match self.documents.to.as_deref() {
             Some("spans") => None,
@@ -154,7 +146,7 @@ impl Arguments {
             None => named,
         };
         let Some(format) = format else {
-            let mut out = out()?;
+            let mut out = Output::create(path).map_err(|error| self.unwritten(error))?;
             if let Some(column) = &pipeline.config().labels.column {
                 out.write_all(TOKENS_HEADER.as_bytes())?;
                 let column = column.clone();
@@ -207,9 +199,48 @@ fn mark<'p>(
         })
 }
 
+/// Where a table goes.
+enum Output {
+    Standard(io::BufWriter<io::Stdout>),
+    /// What is there stays as it is until the table is complete.
+    File(AtomicFile),
+}
+
+impl Output {
+    fn create(path: Option<&Path>) -> io::Result<Self> {
+        match path {
+            Some(path) => AtomicFile::create(path).map(Output::File),
+            None => Ok(Output::Standard(io::BufWriter::new(io::stdout()))),
+        }
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        match self {
+            Output::Standard(out) => out.flush(),
+            Output::File(file) => file.commit(),
+        }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Output::Standard(out) => out.write(bytes),
+            Output::File(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Output::Standard(out) => out.flush(),
+            Output::File(file) => file.flush(),
+        }
+    }
+}
+
 /// Writes a line for each span. Start and end count characters.
 struct SpanTable {
-    out: Box<dyn Write>,
+    out: Output,
 }
 
 impl DocumentWriter for SpanTable {
@@ -241,13 +272,13 @@ impl DocumentWriter for SpanTable {
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        self.out.flush()
+        self.out.finish()
     }
 }
 
 /// Writes a line for each token, with its cell in a column. Start and end count characters.
 struct TokenTable {
-    out: Box<dyn Write>,
+    out: Output,
     column: String,
 }
 
@@ -273,7 +304,7 @@ impl DocumentWriter for TokenTable {
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        self.out.flush()
+        self.out.finish()
     }
 }
 

@@ -30,5 +30,8 @@ const NAME_OF: &str = "name of ";
 const SCORE: &str = "score";
 const EQUIVALENCE: &str = "Equiv";
 
+/// How the names of directories begin in which files are until they are complete.
+const STAGING: &str = ".fieldmark-";
+
 #[cfg(test)]
 mod tests;

@@ -83,7 +83,9 @@ fn text_files(directory: &Path) -> Result<Vec<PathBuf>, ReadError> {
             let path = entry.path();
             // Links to directories are not followed: they could go round.
             if entry.file_type().map_err(fail)?.is_dir() {
-                open.push(path);
+                // What a writer that was killed has left is no part of the corpus.
+                let staged = entry.file_name().to_string_lossy().starts_with(super::STAGING);
+                open.extend((!staged).then_some(path));
             } else if path.extension().is_some_and(|ending| ending == "txt") {
                 found.push(path);
             }

@@ -1,7 +1,7 @@
 //! [`BratWriter`] and [`BratDirectory`]: from documents to stand-off.
 
 use super::read::is_equivalence;
-use super::{NAME_OF, NOTE, NOTE_OF, NOTE_TYPE, SCORE};
+use super::{NAME_OF, NOTE, NOTE_OF, NOTE_TYPE, SCORE, STAGING};
 use crate::document::{Annotation, Document, Relation};
 use crate::formats::losses::{Holds, name, one_line};
 use crate::formats::{DocumentWriter, NoticeKind, Notices};
@@ -34,10 +34,12 @@ impl<W: Write> BratWriter<W> {
 /// Writes documents as [brat stand-off](super) to the files `id.txt` and `id.ann` of a directory.
 ///
 /// Characters that file names do not have everywhere become `_`, and a number is added to a name that exists already;
-/// both are told.
+/// both are told. The files appear when the writer has finished.
 #[derive(Debug)]
 pub struct BratDirectory {
     directory: PathBuf,
+    /// Where files are until all of them are complete.
+    staging: tempfile::TempDir,
     written: HashSet<String>,
 }
 
@@ -45,8 +47,10 @@ impl BratDirectory {
     /// Makes the directory if it does not exist.
     pub fn new(directory: &Path) -> io::Result<Self> {
         fs::create_dir_all(directory)?;
+        let mut staging = tempfile::Builder::new();
         Ok(Self {
             directory: directory.to_owned(),
+            staging: staging.prefix(STAGING).tempdir_in(directory)?,
             written: HashSet::new(),
         })
     }
@@ -85,23 +89,35 @@ impl DocumentWriter for BratDirectory {
                 format!("it was written to `{name}.txt`"),
             );
         }
-        let path = self.directory.join(&name);
-        if let Some(parent) = path.parent() {
-            fs::create_dir_all(parent)?;
-        }
-        // Not `with_extension`, which would cut off what follows a point in the name.
-        let file = |ending: &str| self.directory.join(format!("{name}.{ending}"));
+        make_parent(&self.staging.path().join(&name))?;
+        let [text, marks] = files(self.staging.path(), &name);
         let mut writer = BratWriter::new(
-            io::BufWriter::new(fs::File::create(file("txt"))?),
-            io::BufWriter::new(fs::File::create(file("ann"))?),
+            io::BufWriter::new(fs::File::create(text)?),
+            io::BufWriter::new(fs::File::create(marks)?),
         );
         writer.write(document, notices)?;
         writer.finish()
     }
 
     fn finish(&mut self) -> io::Result<()> {
+        for name in self.written.drain() {
+            make_parent(&self.directory.join(&name))?;
+            let (staged, named) = (files(self.staging.path(), &name), files(&self.directory, &name));
+            for (staged, named) in staged.iter().zip(named) {
+                fs::rename(staged, named)?;
+            }
+        }
         Ok(())
     }
+}
+
+/// The files of a document. (Not by `with_extension`, which would cut off what follows a point in the name.)
+fn files(directory: &Path, name: &str) -> [PathBuf; 2] {
+    ["txt", "ann"].map(|ending| directory.join(format!("{name}.{ending}")))
+}
+
+fn make_parent(path: &Path) -> io::Result<()> {
+    path.parent().map_or(Ok(()), fs::create_dir_all)
 }
 
 /// Ids for brat: those of the document where they have the form of brat, new ones elsewhere.
