@@ -4,7 +4,7 @@ use crate::console::Console;
 use crate::failure::Failure;
 use fieldmark::text::Source;
 use fieldmark::text::document::Document;
-use fieldmark::text::formats::{Notice, Notices, ReadOptions};
+use fieldmark::text::formats::{self, Notice, Notices, ReadOptions};
 use std::path::{Path, PathBuf};
 
 /// Reads all documents of some files, whose names are relative to `folder`.
@@ -15,18 +15,54 @@ pub fn read_all(
     notices: &mut Notices,
 ) -> Result<Vec<Document>, Failure> {
     let mut documents = Vec::new();
-    for file in files {
-        let source = if file == Path::new("-") {
-            Source::Stdin
-        } else {
-            Source::File(folder.join(file))
-        };
+    for source in sources(files, folder) {
         let mut reader = options.open(&source)?;
         while let Some(document) = reader.next(notices)? {
             documents.push(document);
         }
     }
     Ok(documents)
+}
+
+fn sources(files: &[PathBuf], folder: &Path) -> impl Iterator<Item = Source> {
+    files.iter().map(move |file| match file {
+        file if file == Path::new("-") => Source::Stdin,
+        file => Source::File(folder.join(file)),
+    })
+}
+
+/// The files of genes and alternatives that some files of the gene mention task bring along.
+pub fn mention_files(files: &[PathBuf], folder: &Path, options: &ReadOptions) -> Vec<PathBuf> {
+    let found = sources(files, folder).filter_map(|source| options.mention_files(&source));
+    found
+        .flat_map(|found| found.genes.into_iter().chain(found.alternatives))
+        .collect()
+}
+
+/// Tells which files of genes belong to files of the gene mention task.
+pub fn tell_mentions(files: &[PathBuf], folder: &Path, options: &ReadOptions, console: &Console) {
+    for source in sources(files, folder) {
+        let (Some(found), name) = (options.mention_files(&source), source.name()) else {
+            continue;
+        };
+        let [genes, alternatives] = formats::mention_files(Path::new(&name));
+        console.note(&match (found.genes, found.alternatives) {
+            (Some(genes), Some(alternatives)) => format!(
+                "{name}: its genes are in {}, their alternatives in {}",
+                genes.display(),
+                alternatives.display()
+            ),
+            (Some(genes), None) => format!(
+                "{name}: its genes are in {}; there is no file of alternatives, such as {}",
+                genes.display(),
+                alternatives.display()
+            ),
+            (None, _) => format!(
+                "{name}: there is no file with its genes, such as {}: no gene in it is known",
+                genes.display()
+            ),
+        });
+    }
 }
 
 /// At most this many notices are printed one by one, unless all are wanted.

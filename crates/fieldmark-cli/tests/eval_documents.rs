@@ -287,8 +287,13 @@ fn gene_mentions_have_alternatives() {
         error.contains("b.in: there is no file with its genes beside it, such as b.GENE.eval"),
         "{error}"
     );
-    place.write("b.in.GENE.eval", place.read("guess.eval"));
+    place.write("b.GENE.eval", place.read("guess.eval"));
     assert_eq!(place.run("eval a.in b.in"), text);
+    // Alternatives that were converted along are no guesses.
+    place.run("convert a.in a.jsonl");
+    assert!(place.read("a.jsonl").contains("ALTGENE"));
+    let value = json(&place.run("eval a.in a.jsonl --json"));
+    assert_eq!(value["overview"][0]["precision"], 1.0, "{value}");
     let perfect = place.run("eval a.in a.in --against guess.eval");
     assert!(
         perfect.contains("with alternatives   100.00%   100.00%   100.00%"),

@@ -1,7 +1,7 @@
 //! What commands do to files that are there already: they replace no input, and lose nothing when they fail.
 
 mod common;
-use common::Place;
+use common::{Place, errors};
 
 fn trained() -> Place {
     let place = Place::with_data();
@@ -104,4 +104,64 @@ fn a_run_that_fails_leaves_the_old_output() {
     place.run("tag names.fmk notes.txt --output keep");
     place.run("convert gold.jsonl brat --to brat");
     assert!(place.read("keep").contains("Ada") && place.read("brat/1.txt") != "old\n");
+}
+
+/// Annotations of a file in JSON lines, as text.
+fn marked(place: &Place, file: &str) -> Vec<String> {
+    let documents = place.read(file);
+    let annotations = documents.lines().map(|line| {
+        let document: serde_json::Value = serde_json::from_str(line).unwrap();
+        format!("{}: {}", document["text"], document["annotations"])
+    });
+    annotations.collect()
+}
+
+#[test]
+fn gene_mentions_go_round_in_three_files() {
+    let place = Place::new();
+    place.write("a.in", "P1 Serum gamma GT and p53 rose\nP2 the HLA B5 gene\n");
+    place.write(
+        "a.GENE.eval",
+        "P1|0 11|Serum gamma GT\nP1|15 17|p53\nP2|3 7|HLA B5\n",
+    );
+    place.write("a.ALTGENE.eval", "P1|5 11|gamma GT\n");
+    let told = errors(&place.command("convert a.in a.jsonl").done().success());
+    assert!(
+        told.contains("a.in: its genes are in a.GENE.eval, their alternatives in a.ALTGENE.eval"),
+        "{told}"
+    );
+    place.run("convert a.jsonl b.in");
+    for name in ["in", "GENE.eval", "ALTGENE.eval"] {
+        assert_eq!(place.read(&format!("a.{name}")), place.read(&format!("b.{name}")));
+    }
+    place.run("convert b.in b.jsonl");
+    assert_eq!(marked(&place, "a.jsonl"), marked(&place, "b.jsonl"));
+    assert!(marked(&place, "b.jsonl")[0].contains("ALTGENE"));
+
+    // Training learns the genes and not their other forms.
+    place.run("init gene --output gene.toml");
+    let train = "train gene.toml --model gene.fmk -o data.train=[\"a.in\"] -o data.read={}";
+    let told = errors(&place.command(train).done().success());
+    assert!(told.contains("its genes are in a.GENE.eval"), "{told}");
+    let labels = place.run("inspect gene.fmk --json");
+    assert!(
+        labels.contains("-GENE") && !labels.contains("-ALTGENE"),
+        "{labels}"
+    );
+
+    std::fs::remove_file(place.path("b.ALTGENE.eval")).unwrap();
+    let told = errors(&place.command("tag gene.fmk b.in").done().success());
+    assert!(
+        told.contains("there is no file of alternatives, such as b.ALTGENE.eval"),
+        "{told}"
+    );
+    std::fs::remove_file(place.path("b.GENE.eval")).unwrap();
+    let told = errors(&place.command("convert b.in c.jsonl").done().success());
+    assert!(
+        told.contains("there is no file with its genes, such as b.GENE.eval"),
+        "{told}"
+    );
+    // All three files are written.
+    let error = place.refuse("convert a.in a --to gene-mention");
+    assert!(error.contains("are the same file"), "{error}");
 }

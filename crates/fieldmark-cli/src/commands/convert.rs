@@ -59,11 +59,11 @@ pub struct Arguments {
     #[arg(long, value_name = "COLUMN")]
     text_column: Option<String>,
 
-    /// File with the genes of a gene-mention file
+    /// File with the genes of a gene-mention file [default: X.GENE.eval beside X.in]
     #[arg(long, value_name = "FILE")]
     genes: Option<PathBuf>,
 
-    /// File with the alternatives of a gene-mention file
+    /// File with the alternatives of a gene-mention file [default: X.ALTGENE.eval beside X.in]
     #[arg(long, value_name = "FILE")]
     alternatives: Option<PathBuf>,
 
@@ -117,13 +117,14 @@ impl Arguments {
                 self.output.display()
             )));
         };
+        let (input, here) = ([self.input.clone()], Path::new(""));
         Files::default()
             .reads("the input", [&self.input])
-            .reads("--genes", &self.genes)
-            .reads("--alternatives", &self.alternatives)
-            .writes("the output", [&self.output])
+            .reads("a file of genes", documents::mention_files(&input, here, &read))
+            .writes("the output", format.files(&self.output))
             .writes("--notices", &self.notices)
             .check()?;
+        documents::tell_mentions(&input, here, &read, console);
         let mut reader = read.open(&source)?;
         let options = WriteOptions {
             scheme: self.scheme.into(),

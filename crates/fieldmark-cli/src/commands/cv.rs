@@ -167,6 +167,7 @@ impl Arguments {
         console: &Console,
     ) -> Result<(Vec<Document>, Vec<Split>), Failure> {
         let mut notices = Notices::new();
+        documents::tell_mentions(&config.data.train, folder, &config.data.read, console);
         let mut all = documents::read_all(&config.data.train, folder, &config.data.read, &mut notices)?;
         let train = all.len();
         if self.held_out {

@@ -211,7 +211,7 @@ impl Arguments {
             Files::default()
                 .reads("the model", [&path])
                 .reads("the input", &files)
-                .writes("--output", self.documents.output())
+                .writes("--output", self.documents.written_files())
                 .check()?;
             self.threads.start()?;
             return self.tag_documents(&pipeline, &files, console);

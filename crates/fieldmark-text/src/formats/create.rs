@@ -5,7 +5,7 @@ use super::{
     BiocWriter, BratDirectory, CellSeparator, ColumnWriter, ColumnWriterOptions, ConlluWriter,
     ConlluWriterOptions, DocumentFormat, DocumentWriter, Flavour, GeneMentionWriter, JsonlWriter,
     JsonlWriterOptions, Misfit, Notices, PubTatorWriter, TableWriter, TableWriterOptions, html, inline_xml,
-    jats, medline, pubmed,
+    jats, medline, mention_files, pubmed,
 };
 use crate::document::Document;
 use crate::sentences::SentenceSplitter;
@@ -112,12 +112,12 @@ impl WriteOptions {
         match (format, target) {
             (DocumentFormat::Brat, Target::Path(directory)) => Ok(Box::new(BratDirectory::new(directory)?)),
             (DocumentFormat::GeneMention, Target::Path(path)) => {
-                let file = |end: &str| {
-                    let mut name = path.as_os_str().to_owned();
-                    name.push(end);
-                    SharedFile::create(Path::new(&name))
-                };
-                let files = [file("")?, file(".GENE.eval")?, file(".ALTGENE.eval")?];
+                let [genes, alternatives] = mention_files(path);
+                let files = [
+                    SharedFile::create(path)?,
+                    SharedFile::create(&genes)?,
+                    SharedFile::create(&alternatives)?,
+                ];
                 let [sentences, genes, alternatives] = files.clone();
                 Ok(Box::new(WholeFiles {
                     writer: Box::new(GeneMentionWriter::new(sentences, genes, alternatives)),

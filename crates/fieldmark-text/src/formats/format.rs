@@ -1,6 +1,7 @@
 //! [`DocumentFormat`]: every format by its name, and how to find out which one a file has.
 
 use super::encoding::Encoding;
+use super::gene_mention::{mention_files, mention_files_beside};
 use super::text::{Layout, TextOptions, TextReader};
 use super::{
     BiocReader, BratReader, Column, ColumnOptions, ColumnReader, ConlluReader, DocumentBorders,
@@ -121,6 +122,26 @@ impl DocumentFormat {
     }
 }
 
+impl DocumentFormat {
+    /// The files, or the directory, that are written for an output of this name.
+    pub fn files(self, output: &Path) -> Vec<PathBuf> {
+        let mut files = vec![output.to_owned()];
+        if self == Self::GeneMention {
+            files.extend(mention_files(output));
+        }
+        files
+    }
+}
+
+/// Where the mentions of a gene-mention file are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MentionFiles {
+    /// The file with the genes, if there is one.
+    pub genes: Option<PathBuf>,
+    /// The file with alternatives, if there is one.
+    pub alternatives: Option<PathBuf>,
+}
+
 /// How documents are read. What a format has no use for, it ignores.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -150,10 +171,10 @@ pub struct ReadOptions {
     /// Of JSON lines: names of the labels that numbers stand for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub label_names: Vec<String>,
-    /// Of gene mentions: the file with the genes.
+    /// Of gene mentions: the file with the genes; without it, `x.GENE.eval` beside `x.in`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub genes: Option<PathBuf>,
-    /// Of gene mentions: the file with alternatives.
+    /// Of gene mentions: the file with alternatives; without it, `x.ALTGENE.eval` beside `x.in`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alternatives: Option<PathBuf>,
     /// Of gene mentions: which forms count.
@@ -161,13 +182,32 @@ pub struct ReadOptions {
 }
 
 impl ReadOptions {
-    /// Opens a source in the format that the options, or its name, tell.
-    pub fn open(&self, source: &Source) -> Result<Box<dyn DocumentReader>, ReadError> {
-        let by_name = || match source {
+    /// The format of a source, by the options or by its name; `None` if neither tells.
+    fn format_of(&self, source: &Source) -> Option<DocumentFormat> {
+        self.format.or_else(|| match source {
             Source::File(path) => DocumentFormat::by_name(path),
             _ => Some(DocumentFormat::Text),
+        })
+    }
+
+    /// Where the mentions of a source are, which the options name or which are beside it; `None` for other formats.
+    pub fn mention_files(&self, source: &Source) -> Option<MentionFiles> {
+        if self.format_of(source) != Some(DocumentFormat::GeneMention) {
+            return None;
+        }
+        let [genes, alternatives] = match source {
+            Source::File(path) => mention_files_beside(path),
+            _ => [None, None],
         };
-        let Some(format) = self.format.or_else(by_name) else {
+        Some(MentionFiles {
+            genes: self.genes.clone().or(genes),
+            alternatives: self.alternatives.clone().or(alternatives),
+        })
+    }
+
+    /// Opens a source in the format that the options, or its name, tell.
+    pub fn open(&self, source: &Source) -> Result<Box<dyn DocumentReader>, ReadError> {
+        let Some(format) = self.format_of(source) else {
             let names: Vec<&str> = DocumentFormat::ALL.iter().map(|format| format.name()).collect();
             let problem = format!(
                 "the name does not tell the format; say which it is: {}",
@@ -224,8 +264,9 @@ impl ReadOptions {
             }
             DocumentFormat::PubTator => Box::new(PubTatorReader::new(source)?),
             DocumentFormat::GeneMention => {
-                let file = |path: &Option<PathBuf>| path.clone().map(Source::File);
-                let (genes, alternatives) = (file(&self.genes), file(&self.alternatives));
+                let files = self.mention_files(source).unwrap_or_default();
+                let genes = files.genes.map(Source::File);
+                let alternatives = files.alternatives.map(Source::File);
                 Box::new(GeneMentionReader::new(
                     source,
                     genes.as_ref(),

@@ -23,11 +23,44 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::ops::Range;
+use std::path::{Path, PathBuf};
 
 /// The type of genes.
 pub const GENE: &str = "GENE";
 /// The type of other forms of genes.
 pub const ALTGENE: &str = "ALTGENE";
+
+/// The files of genes and of alternatives that belong to a file of sentences: `x.GENE.eval` and `x.ALTGENE.eval`
+/// to `x.in`, beside it.
+///
+/// ```
+/// use fieldmark_text::formats::mention_files;
+/// use std::path::Path;
+/// let [genes, alternatives] = mention_files(Path::new("data/train.in.gz"));
+/// assert_eq!(genes, Path::new("data/train.GENE.eval"));
+/// assert_eq!(alternatives, Path::new("data/train.ALTGENE.eval"));
+/// ```
+pub fn mention_files(sentences: &Path) -> [PathBuf; 2] {
+    let name = sentences.file_name().unwrap_or_default().to_string_lossy();
+    let plain = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst"));
+    let plain = plain.unwrap_or(&name);
+    let stem = plain.strip_suffix(".in").unwrap_or(plain);
+    [GENE, ALTGENE].map(|kind| sentences.with_file_name(format!("{stem}.{kind}.eval")))
+}
+
+/// The files of mentions beside a file of sentences that are there, plain or compressed.
+pub(crate) fn mention_files_beside(sentences: &Path) -> [Option<PathBuf>; 2] {
+    mention_files(sentences).map(|file| {
+        let compressed = |ending: &str| {
+            let mut name = file.as_os_str().to_owned();
+            name.push(ending);
+            PathBuf::from(name)
+        };
+        [file.clone(), compressed(".gz"), compressed(".zst")]
+            .into_iter()
+            .find(|file| file.is_file())
+    })
+}
 
 /// Which forms of genes become annotations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]

@@ -41,8 +41,10 @@ pub use conll::{
 };
 pub use conllu::{COLUMNS as CONLLU_COLUMNS, ConlluReader, ConlluWriter, ConlluWriterOptions};
 pub use create::{Target, WriteOptions};
-pub use format::{DocumentFormat, ReadOptions};
-pub use gene_mention::{ALTGENE, GENE, GeneMentionReader, GeneMentionWriter, Mentions, mention_places};
+pub use format::{DocumentFormat, MentionFiles, ReadOptions};
+pub use gene_mention::{
+    ALTGENE, GENE, GeneMentionReader, GeneMentionWriter, Mentions, mention_files, mention_places,
+};
 pub use jsonl::{Flavour, JsonlOptions, JsonlReader, JsonlWriter, JsonlWriterOptions};
 pub use layers::Misfit;
 pub use notice::{Notice, NoticeKind, Notices};

@@ -20,14 +20,16 @@ pub struct Pair {
     pub gold: Vec<Annotation>,
     /// Other forms of gold annotations that are as good (`ALTGENE`), for [`super::Measure::GeneMention`].
     pub alternatives: Vec<Annotation>,
-    /// What was found.
+    /// What was found, without alternatives.
     pub found: Vec<Annotation>,
 }
 
 impl Pair {
     /// A gold document and what was found in it.
-    pub fn new(gold: Document, found: Vec<Annotation>) -> Self {
+    pub fn new(gold: Document, mut found: Vec<Annotation>) -> Self {
         let is_alternative = |annotation: &Annotation| annotation.kind == ALTGENE;
+        // They say how else something could be called, not that it was found.
+        found.retain(|annotation| !is_alternative(annotation));
         let (alternatives, marked) = gold.annotations.into_iter().partition(is_alternative);
         let sentences = gold.given.map(|given| {
             let ranges = |sentence: Vec<_>| {

@@ -5,7 +5,7 @@ use crate::config::LabelConfig;
 use fieldmark_core::Scheme;
 use fieldmark_core::scheme::Span;
 use fieldmark_text::document::{Annotation, Document};
-use fieldmark_text::formats::{NoticeKind, Notices};
+use fieldmark_text::formats::{ALTGENE, NoticeKind, Notices};
 use std::ops::Range;
 
 /// The labels of every token of a document, sentence by sentence.
@@ -113,10 +113,14 @@ pub(crate) fn spans(
     kept
 }
 
-/// The type that an annotation counts as, if it is one to learn.
+/// The type that an annotation counts as, if it is one to learn. Other forms of genes are none unless the config names
+/// them: they lie over the genes.
 pub(super) fn kind<'a>(config: &'a LabelConfig, annotation: &'a Annotation) -> Option<&'a str> {
     let kind = config.rename.get(&annotation.kind).unwrap_or(&annotation.kind);
-    let wanted = config.types.as_ref().is_none_or(|types| types.contains(kind));
+    let wanted = match &config.types {
+        Some(types) => types.contains(kind),
+        None => kind != ALTGENE,
+    };
     wanted.then_some(kind)
 }
 

@@ -121,6 +121,7 @@ impl DocumentOptions {
             .reads("the predicted documents", files.get(1))
             .reads("--model", &self.model)
             .reads("--against", &self.against)
+            .reads("a file of genes", self.reading.mention_files(files))
             .writes("--html", &self.html)
             .check()?;
         self.threads.start()?;

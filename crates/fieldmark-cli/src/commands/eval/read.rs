@@ -4,9 +4,10 @@ use crate::console::Console;
 use crate::documents;
 use crate::failure::Failure;
 use fieldmark::assess::Pairing;
+use fieldmark::text::Source;
 use fieldmark::text::document::Document;
 use fieldmark::text::formats::encoding::Encoding;
-use fieldmark::text::formats::{DocumentFormat, Notices, ReadOptions};
+use fieldmark::text::formats::{DocumentFormat, Notices, ReadOptions, mention_files};
 use std::path::{Path, PathBuf};
 
 /// How documents are read.
@@ -72,6 +73,17 @@ impl ReadingOptions {
         .into_iter()
     }
 
+    /// The files that come with gene-mention files.
+    pub fn mention_files(&self, files: &[PathBuf]) -> Vec<PathBuf> {
+        let options = ReadOptions {
+            format: self.format,
+            genes: self.genes.clone(),
+            alternatives: self.alternatives.clone(),
+            ..ReadOptions::default()
+        };
+        documents::mention_files(files, Path::new(""), &options)
+    }
+
     /// Reads gold documents, of which at least one has an annotation unless `labels` are wanted instead. `base` is how
     /// the documents of a model were read.
     pub fn gold(
@@ -88,10 +100,7 @@ impl ReadingOptions {
         options.mentions = Default::default();
         options.genes.clone_from(&self.genes);
         options.alternatives.clone_from(&self.alternatives);
-        if is_gene_mention(file, &options) {
-            options.genes = options.genes.or_else(|| beside(file, "GENE.eval"));
-            options.alternatives = options.alternatives.or_else(|| beside(file, "ALTGENE.eval"));
-        }
+        documents::tell_mentions(&[file.to_owned()], Path::new(""), &options, console);
         let documents = read(file, &options, console)?;
         let name = file.display();
         if documents.is_empty() {
@@ -127,15 +136,15 @@ impl ReadingOptions {
             options.genes = Some(file.to_owned());
             return read(gold, &options, console);
         }
-        if is_gene_mention(file, &options) {
-            options.genes = Some(beside(file, "GENE.eval").ok_or_else(|| {
-                let (name, stem) = (file.display(), file.with_extension(""));
-                Failure::user(format_args!(
-                    "{name}: there is no file with its genes beside it, such as {}.GENE.eval. A file of predicted genes \
-                     alone is enough, if its name ends with .eval",
-                    stem.display()
-                ))
-            })?);
+        let mentions = options.mention_files(&Source::from_argument(file));
+        if mentions.is_some_and(|mentions| mentions.genes.is_none()) {
+            let [genes, _] = mention_files(file);
+            return Err(Failure::user(format_args!(
+                "{}: there is no file with its genes beside it, such as {}. A file of predicted genes alone is enough, \
+                 if its name ends with .eval",
+                file.display(),
+                genes.display()
+            )));
         }
         read(file, &options, console)
     }
@@ -163,19 +172,6 @@ fn read(file: &Path, options: &ReadOptions, console: &Console) -> Result<Vec<Doc
 fn is_gene_mention(file: &Path, options: &ReadOptions) -> bool {
     let format = options.format.or_else(|| DocumentFormat::by_name(file));
     format == Some(DocumentFormat::GeneMention)
-}
-
-/// The file of mentions beside a file of sentences, if there is one.
-fn beside(sentences: &Path, end: &str) -> Option<PathBuf> {
-    let name = sentences.file_name()?.to_str()?;
-    let stem = name.trim_end_matches(".gz").trim_end_matches(".in");
-    // `fieldmark tag --to gene-mention` keeps the whole name.
-    let names = [stem, name].map(|stem| [format!("{stem}.{end}"), format!("{stem}.{end}.gz")]);
-    let files = names
-        .as_flattened()
-        .iter()
-        .map(|name| sentences.with_file_name(name));
-    files.into_iter().find(|file| file.exists())
 }
 
 /// Ids that are named one by one.

@@ -40,6 +40,16 @@ impl DocumentOptions {
         self.output.as_deref().filter(|path| *path != Path::new("-"))
     }
 
+    /// The files to write.
+    pub fn written_files(&self) -> Vec<PathBuf> {
+        let format = self.to.as_deref().and_then(|name| name.parse().ok());
+        let files = |path: &Path| match format.or_else(|| DocumentFormat::by_name(path)) {
+            Some(format) => DocumentFormat::files(format, path),
+            None => vec![path.to_owned()],
+        };
+        self.output().map(files).unwrap_or_default()
+    }
+
     /// The options that were given, by name.
     pub fn given(&self) -> impl Iterator<Item = &'static str> {
         let given = [("to", self.to.is_some()), ("output", self.output.is_some())];
@@ -81,6 +91,7 @@ impl Arguments {
             // A model that was trained on columns can read text: the name of the file tells.
             read.format = None;
         }
+        documents::tell_mentions(files, Path::new(""), &read, console);
         let sources: Vec<Source> = files.iter().map(Source::from_argument).collect();
         let mut notices = Notices::new();
         let mut output = self.writer(pipeline, sources.first())?;

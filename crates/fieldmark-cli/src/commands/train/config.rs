@@ -73,6 +73,7 @@ impl Arguments {
         self.run.threads.start()?;
         interrupt::listen()?;
         let mut notices = Notices::new();
+        documents::tell_mentions(&config.data.train, folder, &config.data.read, console);
         let train = documents::read_all(&config.data.train, folder, &config.data.read, &mut notices)?;
         let dev = documents::read_all(&config.data.dev, folder, &config.data.read, &mut notices)?;
         console.note(&format!(
