@@ -165,3 +165,41 @@ fn gene_mentions_go_round_in_three_files() {
     let error = place.refuse("convert a.in a --to gene-mention");
     assert!(error.contains("are the same file"), "{error}");
 }
+
+#[test]
+fn texts_in_disguise_are_recognised() {
+    let place = trained();
+    let pubmed = "<?xml version=\"1.0\"?>\n<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>77</PMID><Article>\
+                  <ArticleTitle>Ada sleeps here.</ArticleTitle></Article></MedlineCitation></PubmedArticle></PubmedArticleSet>";
+    place.write("pubmed.xml", pubmed);
+    place.write("pubmed.txt", pubmed);
+    place.write("titles.txt", "77|t|Ada sleeps here.\n77|a|\n");
+    for file in ["pubmed.xml", "pubmed.txt", "titles.txt"] {
+        let table = place.run(&format!("tag names.fmk {file}"));
+        assert!(table.contains("77\t0\t3\tPER"), "{file}: {table}");
+        let piped = place
+            .command("tag names.fmk")
+            .input(place.read(file))
+            .done()
+            .success();
+        assert_eq!(common::output(piped), table, "{file}");
+        assert!(
+            place
+                .run(&format!("convert {file} - --to jsonl"))
+                .contains("\"77\"")
+        );
+    }
+    place.write(
+        "other.xml",
+        "<?xml version=\"1.0\"?><notes>Ada sleeps here.</notes>",
+    );
+    let error = place.refuse("tag names.fmk other.xml");
+    assert!(error.contains("the name does not tell the format"), "{error}");
+    assert!(
+        place
+            .run("tag names.fmk other.xml --format inline-xml")
+            .contains("Ada")
+    );
+    place.write("notes", "Ada sleeps here.");
+    assert!(place.run("tag names.fmk notes").contains("notes\t0\t3\tPER"));
+}

@@ -95,6 +95,7 @@ fn options_that_do_not_fit_the_model_are_refused() {
     let place = trained();
     place.write("notes.txt", "Ada sleeps here.\n");
     place.run("train --template template.txt --model model.fmk train.txt");
+    place.write("train.xyz", "Ada");
     for (arguments, expected) in [
         (
             "tag names.fmk notes.txt --marginals",

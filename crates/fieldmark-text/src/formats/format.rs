@@ -2,6 +2,7 @@
 
 use super::encoding::Encoding;
 use super::gene_mention::{mention_files, mention_files_beside};
+use super::recognise::{Content, content, repeatable};
 use super::text::{Layout, TextOptions, TextReader};
 use super::{
     BiocReader, BratReader, Column, ColumnOptions, ColumnReader, ConlluReader, DocumentBorders,
@@ -146,7 +147,7 @@ pub struct MentionFiles {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReadOptions {
-    /// The format; without it, the end of the file's name tells.
+    /// The format; without it, the end of the file's name tells, or its first bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<DocumentFormat>,
     /// The encoding; without it, it is detected.
@@ -205,9 +206,39 @@ impl ReadOptions {
         })
     }
 
-    /// Opens a source in the format that the options, or its name, tell.
+    /// Opens a source in the format that the options, its name or its first bytes tell.
+    ///
+    /// PubMed, JATS and BioC XML, HTML and PubTator are recognised where a name tells nothing or says that it is text.
     pub fn open(&self, source: &Source) -> Result<Box<dyn DocumentReader>, ReadError> {
-        let Some(format) = self.format_of(source) else {
+        self.open_or(source, None)
+    }
+
+    /// Opens a source that is of the format `otherwise` if nothing tells its format and it is no XML.
+    pub fn open_or(
+        &self,
+        source: &Source,
+        otherwise: Option<DocumentFormat>,
+    ) -> Result<Box<dyn DocumentReader>, ReadError> {
+        let told = self.format_of(source);
+        let is_directory = matches!(source, Source::File(path) if path.is_dir());
+        if self.format.is_some() || is_directory || !matches!(told, None | Some(DocumentFormat::Text)) {
+            return self.open_as(source, told);
+        }
+        let source = repeatable(source)?;
+        let format = match content(&source)? {
+            Content::Known(format) => Some(format),
+            Content::OtherXml => told,
+            Content::Other => told.or(otherwise),
+        };
+        self.open_as(&source, format)
+    }
+
+    fn open_as(
+        &self,
+        source: &Source,
+        format: Option<DocumentFormat>,
+    ) -> Result<Box<dyn DocumentReader>, ReadError> {
+        let Some(format) = format else {
             let names: Vec<&str> = DocumentFormat::ALL.iter().map(|format| format.name()).collect();
             let problem = format!(
                 "the name does not tell the format; say which it is: {}",
@@ -341,9 +372,42 @@ mod tests {
 
     #[test]
     fn a_name_that_tells_nothing_is_an_error_that_helps() {
-        let source = Source::File("data.xyz".into());
-        let error = ReadOptions::default().open(&source).err().unwrap().to_string();
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str, text: &str| {
+            std::fs::write(folder.path().join(name), text).unwrap();
+            Source::File(folder.path().join(name))
+        };
+        let refused = |source: &Source, otherwise| {
+            let opened = ReadOptions::default().open_or(source, otherwise);
+            opened.err().map(|error| error.to_string()).unwrap_or_default()
+        };
+        let unknown = file("data.xyz", "text");
+        let error = refused(&unknown, None);
         assert!(error.contains("data.xyz") && error.contains("conllu"), "{error}");
+        assert_eq!(refused(&unknown, Some(DocumentFormat::Text)), "");
+        let xml = file("data.xml", "<?xml version='1.0'?><other/>");
+        assert!(refused(&xml, Some(DocumentFormat::Text)).contains("does not tell the format"));
+        let missing = Source::File(folder.path().join("missing.xyz"));
+        assert!(refused(&missing, None).contains("cannot read"));
+    }
+
+    #[test]
+    fn first_bytes_tell_what_a_name_does_not() {
+        let collection = "<?xml version='1.0'?><collection><source>s</source><date>d</date><key>k</key><document><id>7</id>\
+                          <passage><offset>0</offset><text>iron</text></passage></document></collection>";
+        let title = "12|t|Iron\n12|a|is given.\n\n";
+        for (text, expected) in [
+            (collection, ("7", "iron")),
+            (title, ("12", "Iron\nis given.")),
+            ("Iron.", ("notes.txt", "Iron.")),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("notes.txt");
+            std::fs::write(&path, text).unwrap();
+            let mut reader = ReadOptions::default().open(&Source::File(path)).unwrap();
+            let document = reader.next(&mut super::super::Notices::new()).unwrap().unwrap();
+            assert_eq!((document.id.as_str(), document.text.as_str()), expected);
+        }
     }
 
     #[test]

@@ -26,6 +26,7 @@ mod notice;
 pub mod pdf;
 pub mod pubmed;
 pub mod pubtator;
+mod recognise;
 pub mod table;
 #[cfg(test)]
 mod testing;

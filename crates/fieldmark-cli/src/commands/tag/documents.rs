@@ -7,9 +7,7 @@ use crate::failure::Failure;
 use fieldmark::core::container::AtomicFile;
 use fieldmark::text::Source;
 use fieldmark::text::document::Document;
-use fieldmark::text::formats::{
-    DocumentFormat, DocumentReader, DocumentWriter, Notices, ReadOptions, Target, WriteOptions,
-};
+use fieldmark::text::formats::{DocumentFormat, DocumentWriter, Notices, ReadOptions, Target, WriteOptions};
 use fieldmark::text::offsets::{Offsets, Unit};
 use fieldmark::text::sentences::SentenceSplitter;
 use fieldmark::text::tokenize::Tokenizer;
@@ -98,7 +96,8 @@ impl Arguments {
         let mut annotators: Vec<Option<Annotator<'_>>> = Vec::new();
         annotators.resize_with(rayon::current_num_threads(), || None);
         for source in &sources {
-            let mut reader = self.reader(&read, source)?;
+            // A name that tells nothing is taken for text, as it mostly is.
+            let mut reader = read.open_or(source, Some(DocumentFormat::Text))?;
             loop {
                 let mut group: Vec<Document> = Vec::with_capacity(GROUP);
                 while group.len() < GROUP {
@@ -122,23 +121,6 @@ impl Arguments {
         drop(output);
         documents::tell(&notices, console);
         Ok(())
-    }
-
-    fn reader(&self, read: &ReadOptions, source: &Source) -> Result<Box<dyn DocumentReader>, Failure> {
-        let known = match source {
-            Source::File(path) => DocumentFormat::by_name(path).is_some(),
-            _ => true,
-        };
-        let text = ReadOptions {
-            format: Some(DocumentFormat::Text),
-            ..read.clone()
-        };
-        // A name that tells nothing is taken for text, as it mostly is.
-        Ok(if known || read.format.is_some() {
-            read.open(source)?
-        } else {
-            text.open(source)?
-        })
     }
 
     fn writer<'a>(
