@@ -203,3 +203,50 @@ fn texts_in_disguise_are_recognised() {
     place.write("notes", "Ada sleeps here.");
     assert!(place.run("tag names.fmk notes").contains("notes\t0\t3\tPER"));
 }
+
+#[test]
+fn columns_that_convert_writes_are_read_by_all_commands() {
+    let place = trained();
+    place.write(
+        "notes.jsonl",
+        "{\"id\":\"a b\",\"text\":\"Ada sleeps here. Bob too.\",\"entities\":[[0,3,\"PER\"],[17,20,\"PER\"]]}\n\
+         {\"id\":\"2\",\"text\":\"Bob sleeps.\",\"entities\":[[0,3,\"PER\"]]}\n",
+    );
+    place.run("convert notes.jsonl notes.tsv");
+    let columns = place.read("notes.tsv");
+    assert!(
+        columns.starts_with("-DOCSTART-(a b)\tO\n\nAda\tB-PER\n"),
+        "{columns}"
+    );
+    assert!(columns.contains("\n-DOCSTART-\tO\n\nBob\tB-PER\n"), "{columns}");
+    place.run("check notes.tsv");
+    place.run("train notes.tsv --model words.fmk");
+    let tagged = place.run("tag --model words.fmk notes.tsv");
+    assert!(tagged.starts_with("-DOCSTART-(a b)\tO\tO\n"), "{tagged}");
+    place.write("tagged.tsv", &tagged);
+    assert!(place.run("eval tagged.tsv").contains("found: 3 phrases"));
+    assert!(
+        place
+            .run("eval --skip-lines -DOCSTART- tagged.tsv")
+            .contains("processed 10 tokens")
+    );
+    // Documents come back with their ids; two sentences of one stay together.
+    place.run("convert notes.tsv back.jsonl");
+    let back = marked(&place, "back.jsonl");
+    assert!(back.len() == 2 && back[0].contains("\\nBob"), "{back:?}");
+    assert!(place.read("back.jsonl").contains("\"id\":\"a b\""));
+    place.run("eval notes.tsv back.jsonl");
+    // Marks stay marks, and data without them stay without.
+    place.write(
+        "marked.txt",
+        "-DOCSTART- -X- O\n\nAda NN B-PER\n\nhere RB O\n\n-DOCSTART- -X- O\n\nso RB O\n\n",
+    );
+    place.run("convert marked.txt again.tsv --from columns");
+    assert_eq!(
+        place.read("again.tsv"),
+        place.read("marked.txt").replace(' ', "\t")
+    );
+    place.run("convert train.txt train.tsv --from columns");
+    assert!(!place.read("train.tsv").contains("-DOCSTART-"));
+    assert!(place.run("convert --help").contains("-DOCSTART-(id)"));
+}

@@ -185,7 +185,7 @@ fn conversion_tells_what_is_lost() {
         };
         let text = place.read(name);
         text.lines()
-            .filter(|line| !line.trim().is_empty() && !line.starts_with("###"))
+            .filter(|line| !line.trim().is_empty())
             .map(pair)
             .collect()
     };

@@ -22,6 +22,10 @@ use std::ops::Range;
 pub struct Document {
     /// Its name in its source: a PubMed id, a file name, a line number.
     pub id: String,
+    /// Whether it is only a sentence of a source that does not tell its documents: the id is a number then, and formats
+    /// of tokens mark no document where it begins.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unmarked: bool,
     /// The plain text.
     pub text: String,
     /// What is marked in the text, in the order of the source. Annotations may overlap and nest.

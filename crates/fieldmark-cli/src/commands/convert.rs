@@ -17,6 +17,11 @@ use std::path::{Path, PathBuf};
 /// inline-xml, columns, conllu, jsonl, doccano, spacy, prodigy, huggingface, brat, bioc, csv, pubtator and
 /// gene-mention. A PDF file is written as a copy of the one that was read, with highlights.
 ///
+/// In columns, a document begins with a row that has `-DOCSTART-` or `-DOCSTART-(id)` in place of the word, as in CoNLL
+/// 2003. To everything that reads columns it is a sentence of one word outside of all spans; `--skip-lines -DOCSTART-`
+/// leaves it out in train, tag, check and eval. Data that do not tell their documents, such as columns without marks,
+/// get none.
+///
 /// What the new format has no place for is listed, one line for each span, with counts at the end: spans that
 /// begin or end inside a token, overlap, nest, have gaps, and details such as scores.
 #[derive(Debug, clap::Args)]

@@ -12,6 +12,9 @@ const LABEL_NAMES: &[&str] = &[
     "tag", "tags", "label", "labels", "ner", "ner_tag", "ner_tags", "iob", "bio",
 ];
 
+/// The word of rows that begin a document.
+pub(super) const DOC_START: &str = "-DOCSTART-";
+
 /// The layout of a file of columns.
 #[derive(Debug)]
 pub(super) struct Layout {
@@ -230,11 +233,14 @@ impl Layout {
 
     /// The id of the document that begins here; empty if the mark has none.
     fn mark<'t>(&self, line: &'t str, cells: &[&'t str]) -> Option<&'t str> {
-        if cells.first() == Some(&"-DOCSTART-") {
-            let named = cells
-                .get(1)
-                .and_then(|cell| cell.strip_prefix('(')?.strip_suffix(')'));
-            return Some(named.unwrap_or_default());
+        if let Some(rest) = cells.first().and_then(|cell| cell.strip_prefix(DOC_START)) {
+            let named = |text: &'t str| text.trim().strip_prefix('(')?.strip_suffix(')');
+            let own = named(rest);
+            if own.is_some() || rest.is_empty() {
+                let line = line.strip_prefix(DOC_START).and_then(named);
+                let second = || cells.get(1).copied().and_then(named);
+                return Some(own.or(line).or_else(second).unwrap_or_default());
+            }
         }
         let rest = line.strip_prefix('#')?;
         let is_row = cells.len() == self.names.len();
@@ -274,7 +280,7 @@ fn is_blank(line: &str) -> bool {
 }
 
 fn is_mark_like(line: &str) -> bool {
-    line.starts_with('#') || line.starts_with("-DOCSTART-")
+    line.starts_with('#') || line.starts_with(DOC_START)
 }
 
 /// The first line that tells the number of columns: no mark if there is another.
@@ -294,7 +300,7 @@ fn first_row(text: &str) -> (u64, &str) {
         let labelled = cells
             .last()
             .is_some_and(|cell| !matches!(Tag::parse(cell), Tag::Other(_)));
-        if fallback.1.is_empty() && first != Some("-DOCSTART-") && labelled {
+        if fallback.1.is_empty() && first != Some(DOC_START) && labelled {
             fallback = (cursor.line, line);
         }
     }

@@ -1,14 +1,16 @@
 //! Documents as columns: one token in a line, one or more labels behind it.
 //!
 //! ```text
-//! ### 10790217
-//! BCL10   NN   B-GENE
-//! was     VBD  O
+//! -DOCSTART-(10790217)  -X-  O
+//!
+//! BCL10                 NN   B-GENE
+//! was                   VBD  O
 //! ```
 //!
-//! A blank line ends a sentence. Documents begin with a mark: `-DOCSTART-` (CoNLL 2003), `### id` (SCAI),
-//! `###MEDLINE:id` (JNLPBA) or any other line that begins with `#` and is no row of the table; further such lines
-//! right after a mark are kept as `comment`. Columns are separated by tabs, white space or commas (`word,tag`,
+//! A blank line ends a sentence. Documents begin with a mark: `-DOCSTART-` or `-DOCSTART-(id)` in place of the word
+//! (CoNLL 2003), `### id` (SCAI), `###MEDLINE:id` (JNLPBA) or any other line that begins with `#` and is no row of the
+//! table; further such lines right after a mark are kept as `comment`. The writer marks documents by `-DOCSTART-`, and
+//! only those that its source tells: a file without marks is written without any. Columns are separated by tabs, white space or commas (`word,tag`,
 //! where the word may be a comma itself).
 //!
 //! - The **text** is made of the words, with a blank between them and a line break between sentences, or, where

@@ -112,15 +112,16 @@ pub struct ColumnOptions {
 /// How the writer marks the beginning of a document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DocumentMark {
-    /// `### id`.
+    /// `-DOCSTART-(id)` in place of a word, or `-DOCSTART-` if the id is the number of the document: a row like others,
+    /// and a sentence of its own, which everything that reads columns understands (CoNLL 2003).
     #[default]
+    DocStart,
+    /// `### id`.
     Hashes,
     /// `#id`.
     Hash,
     /// `###MEDLINE:id`.
     Medline,
-    /// `-DOCSTART-`, which has no place for the id.
-    DocStart,
     /// None.
     None,
 }
@@ -138,7 +139,7 @@ pub struct ColumnWriterOptions {
     pub scheme: Scheme,
     /// What to do with spans that begin or end inside a token.
     pub misfit: Misfit,
-    /// Mark of a document.
+    /// Mark of a document; documents that are [unmarked](crate::document::Document::unmarked) have none.
     pub mark: DocumentMark,
     /// Whether to write the offsets of tokens in characters, and labels with a bar before them, as in the SCAI
     /// corpora. Then the text can be read again as it was.

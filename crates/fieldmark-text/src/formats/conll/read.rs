@@ -103,6 +103,7 @@ impl ColumnReader {
             builder.sentence(sentence)?;
         }
         let mut document = builder.document;
+        document.unmarked = mark.is_none() && self.borders == DocumentBorders::Sentences;
         if let Some(mark) = mark.filter(|mark| !mark.comments.is_empty()) {
             document
                 .meta

@@ -71,6 +71,35 @@ fn marks_of_all_kinds_and_tokens_that_look_like_them() {
 }
 
 #[test]
+fn documents_are_marked_as_they_were() {
+    let options = ColumnWriterOptions::default;
+    for text in [
+        "-DOCSTART-\t-X-\tO\n\na\tNN\tB-X\n\nb\tNN\tO\n\n-DOCSTART-\t-X-\tO\n\nc\tNN\tO\n\n",
+        "-DOCSTART-(d 7)\t-X-\tO\n\na\tNN\tB-X\n\n-DOCSTART-(2009)\t-X-\tO\n\nc\tNN\tO\n\n",
+        "a\tNN\tB-X\n\nb\tNN\tO\n\n",
+    ] {
+        let (documents, _) = read(text);
+        let (written, notices) = write(&documents, options());
+        assert!(notices.is_empty(), "{notices:?}");
+        assert_eq!(written, text);
+    }
+    let (documents, _) = read("-DOCSTART- (1 EU)\na O\n\n-DOCSTART- -X-\nb O\n\n-DOCSTART-s O\n");
+    assert_eq!(ids(&documents), ["1 EU", "2"]);
+    assert_eq!(documents[1].text, "b\n-DOCSTART-s");
+    let (written, notices) = write(&documents[1..], options());
+    assert!(
+        written.ends_with("_\tO\n\n") && notices.all().len() == 1,
+        "{written}"
+    );
+    // A document after sentences that are none.
+    let (mut mixed, _) = read("a\tO\n\nb\tO\n");
+    mixed.push(Document::new("x", "c"));
+    let (written, notices) = write(&mixed, options());
+    assert_eq!(written, "a\tO\n\nb\tO\n\n-DOCSTART-(x)\tO\n\nc\tO\n\n");
+    assert_eq!(notices.all().len(), 1);
+}
+
+#[test]
 fn without_marks_each_sentence_is_a_document() {
     let (documents, _) = read("a O\n\n\nb B-X\nc O\n");
     assert_eq!(ids(&documents), ["1", "2"]);
@@ -110,6 +139,7 @@ fn offsets_rebuild_the_text() {
         &documents,
         ColumnWriterOptions {
             offsets: true,
+            mark: DocumentMark::Hashes,
             ..ColumnWriterOptions::default()
         },
     );
@@ -146,7 +176,7 @@ fn offsets_that_do_not_fit_are_told_and_wild_ones_refused() {
 
 #[test]
 fn several_label_columns_are_layers() {
-    let text = "### 1\nthe\tO\tO\nIL\tB-DNA\tB-protein\n2\tI-DNA\tO\n\n";
+    let text = "-DOCSTART-\tO\tO\n\nthe\tO\tO\nIL\tB-DNA\tB-protein\n2\tI-DNA\tO\n\n";
     let options = ColumnOptions {
         names: vec!["word".to_owned(), "outer".to_owned(), "inner".to_owned()],
         labels: Some(vec!["outer".parse().unwrap(), Column::FromEnd(1)]),
@@ -171,7 +201,7 @@ fn several_label_columns_are_layers() {
 #[test]
 fn labels_that_are_no_spans_stay_columns() {
     for labels in [["NN", "VB"], ["B-X", "?"], ["B-X|B-Y", "O"]] {
-        let text = format!("### 1\na\t{}\nb\t{}\n\n", labels[0], labels[1]);
+        let text = format!("-DOCSTART-\t?\n\na\t{}\nb\t{}\n\n", labels[0], labels[1]);
         let (documents, notices) = read(&text);
         assert!(notices.is_empty() && documents[0].annotations.is_empty());
         assert_eq!(documents[0].given.as_ref().unwrap().columns, ["label"]);
@@ -255,7 +285,7 @@ fn any_document_can_be_written() {
     let (written, notices) = write(&[document], ColumnWriterOptions::default());
     assert_eq!(
         written,
-        "### x y\nTake\tB-ALL\n40mg\tI-ALL\n.\tI-ALL\n\nNow\tO\n\n"
+        "-DOCSTART-(x y)\tO\n\nTake\tB-ALL\n40mg\tI-ALL\n.\tI-ALL\n\nNow\tO\n\n"
     );
     let kinds: Vec<_> = notices.all().iter().map(|notice| notice.kind).collect();
     assert_eq!(
@@ -304,7 +334,7 @@ fn blank_words_and_empty_cells_are_kept_or_told() {
         ..ColumnWriterOptions::default()
     };
     let (written, notices) = write(std::slice::from_ref(&document), options);
-    assert_eq!(written, "### 1\na _ O\n__ x O\nb y_z O\n\n");
+    assert_eq!(written, "-DOCSTART- -X- O\n\na _ O\n__ x O\nb y_z O\n\n");
     assert_eq!(notices.all().len(), 3);
 }
 

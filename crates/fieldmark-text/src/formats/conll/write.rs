@@ -1,5 +1,6 @@
 //! [`ColumnWriter`]: from documents to columns.
 
+use super::layout::DOC_START;
 use super::options::{CellSeparator, ColumnWriterOptions, DocumentMark};
 use crate::document::{Document, GivenTokens};
 use crate::formats::layers::{self, Sentences};
@@ -10,6 +11,12 @@ use std::io::{self, Write};
 
 /// Stands for a cell that a document does not have.
 const EMPTY: &str = "_";
+
+/// Stands for the cells of a row that begins a document.
+const NO_CELL: &str = "-X-";
+
+/// Stands for a label that may be any.
+const UNKNOWN: &str = "?";
 
 /// Writes documents as [columns](super): the word, its offsets if they are wanted, the columns that the source of
 /// the document gave, and the labels.
@@ -23,6 +30,8 @@ pub struct ColumnWriter<W> {
     /// Names of the given columns, once the first document is written.
     columns: Option<Vec<String>>,
     count: usize,
+    /// Whether the beginning of a document was marked.
+    marked: bool,
 }
 
 impl<W: Write> ColumnWriter<W> {
@@ -33,6 +42,7 @@ impl<W: Write> ColumnWriter<W> {
             options,
             columns: None,
             count: 0,
+            marked: false,
         }
     }
 
@@ -73,34 +83,61 @@ impl<W: Write> ColumnWriter<W> {
         writeln!(self.output, "{}", cells.join(separator))
     }
 
-    fn mark(&mut self, document: &Document, notices: &mut Notices) -> io::Result<()> {
+    fn mark(&mut self, document: &Document, columns: usize, notices: &mut Notices) -> io::Result<()> {
         self.count += 1;
-        let number = self.count.to_string();
-        let (mut id, broken) = one_line(&document.id, |c| c == '\t' || c == ',');
-        let trimmed = id.trim().trim_start_matches('#').trim().to_owned();
-        if broken || trimmed != id {
-            let message = format!("the id was written as `{trimmed}`");
-            notices.add(NoticeKind::Detail, &document.id, None, message);
-            id = trimmed;
+        if document.unmarked && !self.marked {
+            return Ok(());
         }
-        let id = if id.is_empty() { number.clone() } else { id };
+        if !self.marked && self.count > 1 {
+            let message = "the sentences before it, which are no documents by themselves, are read as one";
+            notices.add(NoticeKind::Detail, &document.id, None, message);
+        }
+        self.marked = true;
+        let id = self.written_id(document, notices);
         match self.options.mark {
             DocumentMark::Hashes => writeln!(self.output, "### {id}"),
             DocumentMark::Hash => writeln!(self.output, "#{id}"),
             DocumentMark::Medline => writeln!(self.output, "###MEDLINE:{id}"),
             DocumentMark::DocStart => {
-                if id != number {
-                    notices.add(
-                        NoticeKind::Detail,
-                        &document.id,
-                        None,
-                        "`-DOCSTART-` has no place for the id",
-                    );
+                let mut cells = vec![DOC_START.to_owned()];
+                if id != self.count.to_string() {
+                    cells[0] += &format!("({id})");
                 }
-                writeln!(self.output, "-DOCSTART-\n")
+                let offsets = if self.options.offsets { 2 } else { 0 };
+                cells.resize(1 + offsets + columns, NO_CELL.to_owned());
+                let bar = if self.options.offsets { "|" } else { "" };
+                let sources = self.label_sources(document.given.as_ref());
+                // Labels that are no spans may be anything but `O`.
+                let labels = sources
+                    .iter()
+                    .map(|source| if source.is_some() { UNKNOWN } else { "O" });
+                cells.extend(labels.map(|label| format!("{bar}{label}")));
+                self.line(&cells)?;
+                writeln!(self.output)
             }
             DocumentMark::None => Ok(()),
         }
+    }
+
+    /// The id in a form that can be read again.
+    fn written_id(&self, document: &Document, notices: &mut Notices) -> String {
+        if document.id.is_empty() {
+            return self.count.to_string();
+        }
+        let (line, _) = one_line(&document.id, |c| c == '\t' || c == ',');
+        let mut id = line.trim().trim_start_matches('#').trim().to_owned();
+        if self.options.separator == CellSeparator::Whitespace && self.options.mark == DocumentMark::DocStart
+        {
+            id = id.replace(' ', EMPTY);
+        }
+        if id.is_empty() {
+            id = self.count.to_string();
+        }
+        if id != document.id {
+            let message = format!("the id was written as `{id}`");
+            notices.add(NoticeKind::Detail, &document.id, None, message);
+        }
+        id
     }
 
     /// Where the labels of each label column come from: a given column, or the annotations.
@@ -138,7 +175,7 @@ impl<W: Write> ColumnWriter<W> {
             cell = cell.replace(' ', EMPTY);
         }
         let missing = cell.is_empty() && (what == "word" || separator == CellSeparator::Whitespace);
-        if missing || cell == "-DOCSTART-" {
+        if missing || (what == "word" && cell.starts_with(DOC_START)) {
             changed = true;
             cell = EMPTY.to_owned();
         }
@@ -214,7 +251,7 @@ impl<W: Write> DocumentWriter for ColumnWriter<W> {
         holds.tell(document, notices);
         let columns = self.begin(document)?;
         self.tell_columns(document, &columns, notices);
-        self.mark(document, notices)?;
+        self.mark(document, columns.len(), notices)?;
         let sentences: Sentences =
             layers::sentences(document, &self.options.sentences, &self.options.tokenizer);
         let given = document.given.as_ref();

@@ -10,8 +10,9 @@ use serde_json::{Map, Value};
 use std::io;
 use std::ops::Range;
 
-const FIELDS: [&str; 7] = [
+const FIELDS: [&str; 8] = [
     "id",
+    "unmarked",
     "text",
     "annotations",
     "relations",

@@ -33,7 +33,9 @@ pub fn header(object: &Map<String, Value>) -> Option<Vec<String>> {
 }
 
 pub fn read(mut object: Map<String, Value>, context: &mut Context<'_>) -> Result<Document, Problem> {
+    let unmarked = !object.contains_key("id");
     let mut document = Document::new(take_id(&mut object, context.line), "");
+    document.unmarked = unmarked;
     let words = match object.remove("tokens") {
         Some(Value::Array(words)) => words,
         _ => return Err(Problem::new("no list of `tokens`", "`tokens` and `ner_tags`")),
@@ -199,7 +201,7 @@ pub fn write(document: &Document, options: &JsonlWriterOptions, notices: &mut No
     let names = if taken { Vec::new() } else { vec![key.clone()] };
     let labels = layers::labels(document, &all, &names, Scheme::Iob2, options.misfit, notices);
     let mut object = Map::new();
-    if !document.id.is_empty() {
+    if !document.id.is_empty() && !document.unmarked {
         object.insert("id".to_owned(), id_value(&document.id));
     }
     let word = |range: &std::ops::Range<usize>| document.text.get(range.clone()).unwrap_or_default().into();
