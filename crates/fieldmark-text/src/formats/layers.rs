@@ -75,6 +75,54 @@ fn join_across(parts: Vec<Range<usize>>, document: &Document) -> Vec<Range<usize
     joined
 }
 
+/// Where white space stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Gap {
+    /// Before the first token.
+    First,
+    /// Between the tokens of a sentence.
+    Tokens,
+    /// Before a sentence, by its place.
+    Sentence(usize),
+}
+
+/// Tells how often the white space between tokens is not `kept`, with the first place. White space at the end of a text
+/// moves nothing and is not told.
+pub(crate) fn tell_spacing(
+    document: &Document,
+    sentences: &Sentences,
+    kept: impl Fn(&str, Gap) -> bool,
+    notices: &mut Notices,
+) {
+    let text = &document.text;
+    let (mut places, mut first) = (0, None);
+    let mut before: Option<&Range<usize>> = None;
+    for (at, sentence) in sentences.iter().enumerate() {
+        for (index, token) in sentence.iter().enumerate() {
+            let gap = match (before, index) {
+                (None, _) => Gap::First,
+                (_, 0) => Gap::Sentence(at),
+                _ => Gap::Tokens,
+            };
+            // Nothing is between tokens that overlap.
+            let from = before.map_or(0, |before| before.end).min(token.start);
+            if !kept(text.get(from..token.start).unwrap_or_default(), gap) {
+                places += 1;
+                first.get_or_insert_with(|| {
+                    before.map_or(0, |before| before.start).min(token.start)..token.end
+                });
+            }
+            before = Some(token);
+        }
+    }
+    if let Some(first) = first {
+        let shown = crate::error::shown(text.get(first).unwrap_or_default());
+        let s = if places == 1 { "" } else { "s" };
+        let message = format!("it is not kept at {places} place{s}, such as in `{shown}`");
+        notices.add(NoticeKind::Spacing, &document.id, None, message);
+    }
+}
+
 /// An annotation as tokens `start..end` of a sentence.
 struct Covered {
     annotation: usize,

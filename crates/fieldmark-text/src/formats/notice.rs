@@ -15,6 +15,8 @@ pub enum NoticeKind {
     OutsideText,
     /// The text at a span is not what the format says it is.
     OtherText,
+    /// White space between tokens, which the format does not keep.
+    Spacing,
     /// A span overlaps another and the format has no place for both.
     Overlap,
     /// A span lies inside another and the format has no place for both.
@@ -42,6 +44,7 @@ impl fmt::Display for NoticeKind {
             NoticeKind::Empty => "empty span",
             NoticeKind::OutsideText => "span outside of the text",
             NoticeKind::OtherText => "text differs",
+            NoticeKind::Spacing => "white space",
             NoticeKind::Overlap => "overlapping span",
             NoticeKind::Nested => "nested span",
             NoticeKind::Fragments => "span with gaps",

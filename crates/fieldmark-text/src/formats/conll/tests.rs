@@ -293,9 +293,17 @@ fn any_document_can_be_written() {
         [
             NoticeKind::Detail,
             NoticeKind::Detail,
+            NoticeKind::Spacing,
             NoticeKind::InsideToken,
             NoticeKind::Nested
         ]
+    );
+    assert!(
+        notices.all()[2]
+            .message
+            .contains("at 1 place, such as in `40mg.`"),
+        "{}",
+        notices.all()[2]
     );
 }
 
@@ -316,7 +324,8 @@ fn blank_words_and_empty_cells_are_kept_or_told() {
             ..ColumnWriterOptions::default()
         };
         let (written, notices) = write(std::slice::from_ref(&document), options);
-        assert!(notices.is_empty());
+        let kinds: Vec<_> = notices.all().iter().map(|notice| notice.kind).collect();
+        assert_eq!(kinds, [NoticeKind::Spacing]);
         let options = ColumnOptions {
             separator: Some(separator),
             ..ColumnOptions::default()
@@ -335,7 +344,28 @@ fn blank_words_and_empty_cells_are_kept_or_told() {
     };
     let (written, notices) = write(std::slice::from_ref(&document), options);
     assert_eq!(written, "-DOCSTART- -X- O\n\na _ O\n__ x O\nb y_z O\n\n");
-    assert_eq!(notices.all().len(), 3);
+    assert_eq!(notices.all().len(), 4);
+}
+
+#[test]
+fn changed_white_space_is_told() {
+    for (text, places) in [
+        ("E. coli grows", 1),
+        ("so it is", 0),
+        (" so  it\tis", 3),
+        ("so it is \n", 0),
+    ] {
+        let document = Document::new("d", text);
+        let (written, notices) = write(std::slice::from_ref(&document), ColumnWriterOptions::default());
+        let (again, _) = read(&written);
+        let told = notices.counts().get(&NoticeKind::Spacing).copied().unwrap_or(0);
+        assert_eq!(told, usize::from(places > 0), "{text}");
+        assert_eq!(again[0].text == text.trim_end(), places == 0, "{text}");
+        if places > 0 {
+            let message = &notices.all()[0].message;
+            assert!(message.contains(&format!("at {places} place")), "{message}");
+        }
+    }
 }
 
 fn arbitrary() -> impl Strategy<Value = Vec<Document>> {

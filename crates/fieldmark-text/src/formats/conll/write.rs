@@ -3,7 +3,7 @@
 use super::layout::DOC_START;
 use super::options::{CellSeparator, ColumnWriterOptions, DocumentMark};
 use crate::document::{Document, GivenTokens};
-use crate::formats::layers::{self, Sentences};
+use crate::formats::layers::{self, Gap, Sentences};
 use crate::formats::losses::{Holds, one_line};
 use crate::formats::{DocumentWriter, NoticeKind, Notices};
 use crate::offsets::{Offsets, Unit};
@@ -254,6 +254,18 @@ impl<W: Write> DocumentWriter for ColumnWriter<W> {
         self.mark(document, columns.len(), notices)?;
         let sentences: Sentences =
             layers::sentences(document, &self.options.sentences, &self.options.tokenizer);
+        let with_offsets = self.options.offsets;
+        let kept = |gap: &str, place: Gap| match place {
+            // Offsets tell how much white space there is.
+            Gap::First | Gap::Tokens if with_offsets => gap.bytes().all(|byte| byte == b' '),
+            Gap::Sentence(_) if with_offsets => gap
+                .strip_prefix('\n')
+                .is_some_and(|gap| gap.trim_matches(' ').is_empty()),
+            Gap::First => gap.is_empty(),
+            Gap::Tokens => gap == " ",
+            Gap::Sentence(_) => gap == "\n",
+        };
+        layers::tell_spacing(document, &sentences, kept, notices);
         let given = document.given.as_ref();
         let sources = self.label_sources(given);
         // Columns that hold other labels have no room for spans.

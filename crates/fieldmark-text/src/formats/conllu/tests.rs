@@ -59,6 +59,19 @@ fn a_text_that_differs_is_told() {
 }
 
 #[test]
+fn white_space_that_is_not_one_blank_or_none_is_told() {
+    for (text, told) in [
+        ("E. coli grew", false),
+        ("E.  coli grew", true),
+        ("One line.\nOther.", true),
+    ] {
+        let (_, notices) = write(&[Document::new("d", text)]);
+        let expected: &[NoticeKind] = if told { &[NoticeKind::Spacing] } else { &[] };
+        assert_eq!(kinds(&notices), expected, "{text}");
+    }
+}
+
+#[test]
 fn what_cannot_be_read_has_a_place() {
     let row = "\t_\t_\t_\t_\t_\t_\t_\t_\n";
     for (text, line) in [

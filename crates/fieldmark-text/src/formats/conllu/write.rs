@@ -1,6 +1,6 @@
 //! Writing.
 
-use super::super::layers::{self, Misfit};
+use super::super::layers::{self, Gap, Misfit};
 use super::super::losses::{Holds, one_line};
 use super::super::{DocumentWriter, NoticeKind, Notices};
 use super::{COLUMNS, FORM, Id, LABEL, MISC, OUTSIDE, Sentence};
@@ -209,6 +209,12 @@ impl<W: Write> DocumentWriter for ConlluWriter<W> {
         holds.tell(document, notices);
         tell_lost(document, notices);
         let sentences = layers::sentences(document, &self.options.sentences, &self.options.tokenizer);
+        let kept = |gap: &str, place: Gap| match (gap, place) {
+            (gap, Gap::First) => gap.is_empty(),
+            ("\n", Gap::Sentence(at)) => has_paragraph(document, at),
+            (gap, _) => matches!(gap, "" | " "),
+        };
+        layers::tell_spacing(document, &sentences, kept, notices);
         let columns = ["NER".to_owned()];
         let labels = layers::labels(
             document,
@@ -253,6 +259,20 @@ impl<W: Write> DocumentWriter for ConlluWriter<W> {
     fn finish(&mut self) -> io::Result<()> {
         self.output.flush()
     }
+}
+
+/// Whether a comment that was kept says that a paragraph begins at a sentence.
+fn has_paragraph(document: &Document, at: usize) -> bool {
+    let kept = document.meta.get(&format!("conllu:{}", at + 1));
+    let comments = kept
+        .map_or("", String::as_str)
+        .lines()
+        .filter(|line| line.starts_with('#'));
+    let sentence = Sentence {
+        comments: comments.map(str::to_owned).collect(),
+        ..Sentence::default()
+    };
+    sentence.begins("newpar")
 }
 
 /// Facts and columns that have no place.

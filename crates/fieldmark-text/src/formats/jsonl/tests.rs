@@ -194,6 +194,15 @@ fn whole() -> impl Strategy<Value = Document> {
         })
 }
 
+#[test]
+fn white_space_between_tokens_is_told() {
+    for (text, told) in [("E coli grew", false), ("E. coli grew", true)] {
+        let (_, notices) = write(&[Document::new("d", text)], Flavour::HuggingFace);
+        let expected: &[NoticeKind] = if told { &[NoticeKind::Spacing] } else { &[] };
+        assert_eq!(kinds(&notices), expected, "{text}");
+    }
+}
+
 proptest! {
     #[test]
     fn the_own_flavour_loses_nothing(document in whole()) {

@@ -4,7 +4,7 @@ use super::values::{add_facts, fact, id_value, keep_rest, take_id, text};
 use super::{Context, JsonlWriterOptions, Problem};
 use crate::document::{Annotation, Document, GivenToken, GivenTokens};
 use crate::error::shown;
-use crate::formats::layers;
+use crate::formats::layers::{self, Gap};
 use crate::formats::{NoticeKind, Notices};
 use fieldmark_core::scheme::{Scheme, Tag};
 use serde_json::{Map, Value};
@@ -195,6 +195,14 @@ pub fn write(document: &Document, options: &JsonlWriterOptions, notices: &mut No
     }
     // One sequence, so that no span is across.
     let all = vec![sentences.into_iter().flatten().collect::<Vec<_>>()];
+    let kept = |gap: &str, place: Gap| {
+        if place == Gap::First {
+            gap.is_empty()
+        } else {
+            gap == " "
+        }
+    };
+    layers::tell_spacing(document, &all, kept, notices);
     let key = TAGS[0].to_owned();
     let given = document.given.as_ref();
     let taken = given.is_some_and(|given| given.columns.contains(&key));
