@@ -2,6 +2,7 @@
 
 use super::{NoticeKind, Notices};
 use crate::document::{Annotation, Document};
+use std::ops::Range;
 
 /// What a format can hold beside the text and spans with a type.
 #[derive(Clone, Copy, Debug, Default)]
@@ -83,13 +84,28 @@ impl Holds {
 
 /// An annotation for a message: type, place and text.
 pub(crate) fn name(annotation: &Annotation, text: &str) -> String {
-    let range = annotation.range();
+    part_name(annotation, &annotation.range(), text)
+}
+
+/// A fragment of an annotation for a message.
+pub(crate) fn part_name(annotation: &Annotation, range: &Range<usize>, text: &str) -> String {
     let covered = text.get(range.clone()).unwrap_or_default();
     let covered = crate::error::shown(covered);
-    format!(
-        "`{}` at {}..{} (`{covered}`)",
-        annotation.kind, range.start, range.end
-    )
+    format!("`{}` at {} (`{covered}`)", annotation.kind, place(range, text))
+}
+
+/// A range for a message. As in tables and in JSON, it counts characters; what is beyond the text counts as bytes do.
+pub(crate) fn place(range: &Range<usize>, text: &str) -> String {
+    let bytes = text.as_bytes();
+    let count = |byte: usize| {
+        let inside = &bytes[..byte.min(bytes.len())];
+        let characters = inside
+            .iter()
+            .filter(|&&byte| !(0x80..0xC0).contains(&byte))
+            .count();
+        characters + byte.saturating_sub(bytes.len())
+    };
+    format!("{}..{}", count(range.start), count(range.end))
 }
 
 /// Text for one line: line breaks and other characters that `splits` are blanks. Tells whether any was.
@@ -103,4 +119,18 @@ pub(crate) fn one_line(text: &str, splits: impl Fn(char) -> bool) -> (String, bo
 pub(crate) fn same_text(one: &str, other: &str) -> bool {
     let plain = |c: char| if c.is_whitespace() { ' ' } else { c };
     one.chars().map(plain).eq(other.chars().map(plain))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_count_characters() {
+        let annotation = Annotation::new(3..6, "X");
+        assert_eq!(name(&annotation, "αβγδ"), "`X` at 2..3 (``)");
+        let annotation = Annotation::new(4..8, "X");
+        assert_eq!(name(&annotation, "αβγδ"), "`X` at 2..4 (`γδ`)");
+        assert_eq!(place(&(0..11), "αβγδ"), "0..7");
+    }
 }

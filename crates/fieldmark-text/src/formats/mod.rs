@@ -78,11 +78,8 @@ pub trait DocumentWriter {
 fn tell_unwritten(document: &Document, format: &str, annotations: bool, notices: &mut Notices) {
     let id = &document.id;
     for annotation in document.annotations.iter().filter(|_| annotations) {
-        let (range, kind) = (annotation.range(), &annotation.kind);
-        let message = format!(
-            "the span {}..{} ({kind}) is left out: {format} has no place for it",
-            range.start, range.end
-        );
+        let name = losses::name(annotation, &document.text);
+        let message = format!("{name} is left out: {format} has no place for it");
         notices.add(NoticeKind::Detail, id, None, message);
     }
     for relation in &document.relations {

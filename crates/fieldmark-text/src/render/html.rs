@@ -17,6 +17,7 @@ use super::palette::COLOURS;
 use super::plot::SERIES_SLOTS;
 use super::{Annotation, Palette, Piece, RenderError, percent, pieces, visible};
 use std::fmt::{self, Write};
+use std::ops::Range;
 
 /// What a page shows, from top to bottom.
 ///
@@ -206,16 +207,20 @@ impl Html {
             self.put(format_args!("<h2 dir=\"auto\">{}</h2>\n", Escaped(heading)));
         }
         self.raw("<div class=\"text\" dir=\"auto\">");
+        let mut at = 0;
         for piece in pieces {
+            let end = at + piece.text.chars().count();
             match piece.mark {
                 None => self.put(format_args!("{}", Escaped(piece.text))),
-                Some(mark) => self.mark(piece.text, mark, palette.slot(mark.kind)),
+                Some(mark) => self.mark(piece.text, at..end, mark, palette.slot(mark.kind)),
             }
+            at = end;
         }
         self.raw("</div>\n</article>\n");
     }
 
-    fn mark(&mut self, text: &str, mark: &Annotation<'_>, slot: usize) {
+    /// A mark over the given characters of the text.
+    fn mark(&mut self, text: &str, place: Range<usize>, mark: &Annotation<'_>, slot: usize) {
         self.notes += 1;
         let (note, kind) = (self.notes, Escaped(mark.kind));
         let doubt = if mark.confidence.is_some_and(|confidence| confidence < 0.5) {
@@ -239,7 +244,8 @@ impl Html {
         if let Some(confidence) = mark.confidence {
             self.put(format_args!("Confidence {confidence:.4}<br>"));
         }
-        self.put(format_args!("Bytes {} to {}</span></mark>", mark.start, mark.end));
+        let Range { start, end } = place;
+        self.put(format_args!("Characters {start} to {end}</span></mark>"));
     }
 }
 
@@ -312,7 +318,7 @@ mod tests {
         .unwrap();
         assert!(html.contains("tabindex=\"0\" aria-describedby=\"n1\" style=\"--sure:0.934\">💊"));
         assert!(html.contains("<span class=\"tag\">DRUG 93%</span>"));
-        assert!(html.contains("id=\"n1\"><b>DRUG</b>Confidence 0.9340<br>Bytes 5 to 9</span>"));
+        assert!(html.contains("id=\"n1\"><b>DRUG</b>Confidence 0.9340<br>Characters 5 to 6</span>"));
         assert!(html.contains("mark:hover .tip, mark:focus .tip { display: block; }"));
         assert!(!body(&html).contains("class=\"c3 doubt\""));
         let unsure = page(

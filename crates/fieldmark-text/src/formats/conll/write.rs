@@ -4,7 +4,7 @@ use super::layout::DOC_START;
 use super::options::{CellSeparator, ColumnWriterOptions, DocumentMark};
 use crate::document::{Document, GivenTokens};
 use crate::formats::layers::{self, Gap, Sentences};
-use crate::formats::losses::{Holds, one_line};
+use crate::formats::losses::{Holds, one_line, place};
 use crate::formats::{DocumentWriter, NoticeKind, Notices};
 use crate::offsets::{Offsets, Unit};
 use std::io::{self, Write};
@@ -220,7 +220,8 @@ impl<W: Write> ColumnWriter<W> {
                 ));
             }
             if cells.iter().all(|cell| cell.trim().is_empty()) {
-                let message = format!("the blank word at {range:?} was written as `{EMPTY}`");
+                let place = place(range, &document.text);
+                let message = format!("the blank word at {place} was written as `{EMPTY}`");
                 notices.add(NoticeKind::OtherText, &document.id, None, message);
                 cells[0] = EMPTY.to_owned();
             }

@@ -4,6 +4,7 @@ use super::{Parsed, decode_bytes, parse};
 use crate::document::{Annotation, Document, Place};
 use crate::error::ReadError;
 use crate::formats::encoding::{Decoded, Encoding, read_bytes};
+use crate::formats::losses::{name, part_name};
 use crate::formats::xml::Escaped;
 use crate::formats::{DocumentWriter, NoticeKind, Notices, tell_unwritten};
 use crate::render::{self, html::Page};
@@ -123,10 +124,11 @@ fn shown(document: &Document, notices: &mut Notices) -> Shown {
     let mut all: Vec<(Range<usize>, &Annotation)> = Vec::new();
     for annotation in &document.annotations {
         if annotation.fragments.len() > 1 {
-            let message = format!("the fragments of {:?} are spans of their own", annotation.range());
+            let name = name(annotation, &document.text);
+            let message = format!("the fragments of {name} are spans of their own");
             tell(NoticeKind::Fragments, message);
         }
-        tell_details(annotation, &mut tell);
+        tell_details(annotation, &document.text, &mut tell);
         all.extend(
             annotation
                 .fragments
@@ -141,7 +143,10 @@ fn shown(document: &Document, notices: &mut Notices) -> Shown {
         if document.text.get(range.clone()).is_none_or(str::is_empty) {
             tell(
                 NoticeKind::OutsideText,
-                format!("{range:?} is not a range of the text and is left out"),
+                format!(
+                    "{} is not inside the text and is left out",
+                    part_name(annotation, &range, &document.text)
+                ),
             );
         } else if range.start < end {
             let kind = if range.end <= end {
@@ -152,8 +157,8 @@ fn shown(document: &Document, notices: &mut Notices) -> Shown {
             tell(
                 kind,
                 format!(
-                    "{range:?} ({}) is left out: the page shows no two spans at once",
-                    annotation.kind
+                    "{} is left out: the page shows no two spans at once",
+                    part_name(annotation, &range, &document.text)
                 ),
             );
         } else {
@@ -169,9 +174,9 @@ fn shown(document: &Document, notices: &mut Notices) -> Shown {
     }
 }
 
-fn tell_details(annotation: &Annotation, tell: &mut impl FnMut(NoticeKind, String)) {
+fn tell_details(annotation: &Annotation, text: &str, tell: &mut impl FnMut(NoticeKind, String)) {
     for key in annotation.attributes.keys() {
-        let message = format!("the attribute `{key}` of {:?} is left out", annotation.range());
+        let message = format!("the attribute `{key}` of {} is left out", name(annotation, text));
         tell(NoticeKind::Detail, message);
     }
 }
@@ -222,18 +227,22 @@ fn spans(document: &Document, page: &Parsed, notices: &mut Notices) -> Vec<Span>
     let mut spans = Vec::new();
     for (at, annotation) in document.annotations.iter().enumerate() {
         let mut tell = |kind, message: String| notices.add(kind, &document.id, None, message);
-        tell_details(annotation, &mut tell);
+        tell_details(annotation, &document.text, &mut tell);
         for (fragment, range) in annotation.fragments.iter().enumerate() {
             let overlaps = |other: &Range<usize>| other.start < range.end && range.start < other.end;
             if document.text.get(range.clone()).is_none_or(str::is_empty) {
                 tell(
                     NoticeKind::OutsideText,
-                    format!("{range:?} is not a range of the text and is left out"),
+                    format!(
+                        "{} is not inside the text and is left out",
+                        part_name(annotation, range, &document.text)
+                    ),
                 );
                 continue;
             }
             if page.unmarkable.iter().any(overlaps) {
-                let message = format!("{range:?} ({}) stands where HTML allows no tag", annotation.kind);
+                let name = part_name(annotation, range, &document.text);
+                let message = format!("{name} stands where HTML allows no tag");
                 tell(NoticeKind::Skipped, message);
             }
             spans.push(Span {

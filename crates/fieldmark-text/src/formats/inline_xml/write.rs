@@ -3,6 +3,7 @@
 use super::InlineXmlOptions;
 use super::tags::as_name;
 use crate::document::{Annotation, Document};
+use crate::formats::losses::{name, place};
 use crate::formats::xml::{Escaped, tell_characters};
 use crate::formats::{DocumentWriter, NoticeKind, Notices, tell_unwritten};
 use std::cmp::Reverse;
@@ -55,12 +56,15 @@ impl<W: Write> InlineXmlWriter<W> {
             let mut tell = |kind, message: String| notices.add(kind, &document.id, None, message);
             let range = annotation.range();
             if document.text.get(range.clone()).is_none_or(str::is_empty) {
-                let message = format!("{range:?} is not a range of the text and is left out");
+                let message = format!(
+                    "{} is not inside the text and is left out",
+                    name(annotation, &document.text)
+                );
                 tell(NoticeKind::OutsideText, message);
                 continue;
             }
             if annotation.fragments.len() > 1 {
-                let message = format!("{range:?} ({}) is written without its gaps", annotation.kind);
+                let message = format!("{} is written without its gaps", name(annotation, &document.text));
                 tell(NoticeKind::Fragments, message);
             }
             let name = self.name(&annotation.kind);
@@ -147,7 +151,10 @@ impl<W: Write> DocumentWriter for InlineXmlWriter<W> {
                 at = end;
             }
             if open.last().is_some_and(|(end, _)| *end < range.end) {
-                let message = format!("{range:?} ({name}) overlaps another span and is left out");
+                let message = format!(
+                    "`{name}` at {} overlaps another span and is left out",
+                    place(&range, text)
+                );
                 notices.add(NoticeKind::Overlap, &document.id, None, message);
                 continue;
             }

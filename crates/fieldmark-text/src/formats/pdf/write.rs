@@ -6,6 +6,7 @@ use super::{Problems, load, read};
 use crate::document::{Annotation, Document};
 use crate::error::ReadError;
 use crate::formats::encoding::read_bytes;
+use crate::formats::losses::name;
 use crate::formats::{DocumentWriter, NoticeKind, Notices, tell_unwritten};
 use crate::source::Source;
 use lopdf::{Dictionary, Object, ObjectId};
@@ -47,13 +48,11 @@ impl<W: Write> DocumentWriter for PdfWriter<W> {
         tell_unwritten(document, "PDF", false, notices);
         let pages: Vec<ObjectId> = pdf.page_iter().collect();
         for annotation in &document.annotations {
-            tell_details(&document.id, annotation, notices);
+            tell_details(document, annotation, notices);
             let boxes = boxes(annotation, &laid.boxes);
             if boxes.is_empty() {
-                let message = format!(
-                    "{:?} is not a range of the text and is left out",
-                    annotation.range()
-                );
+                let name = name(annotation, &document.text);
+                let message = format!("{name} is not inside the text and is left out");
                 notices.add(NoticeKind::OutsideText, &document.id, None, message);
             }
             for group in boxes.chunk_by(|a, b| a.page == b.page) {
@@ -73,14 +72,12 @@ impl<W: Write> DocumentWriter for PdfWriter<W> {
     }
 }
 
-fn tell_details(id: &str, annotation: &Annotation, notices: &mut Notices) {
+fn tell_details(document: &Document, annotation: &Annotation, notices: &mut Notices) {
     let kept = annotation.attributes.is_empty() && annotation.identifiers.is_empty();
     if !kept {
-        let message = format!(
-            "the attributes and identifiers of {:?} are left out",
-            annotation.range()
-        );
-        notices.add(NoticeKind::Detail, id, None, message);
+        let name = name(annotation, &document.text);
+        let message = format!("the attributes and identifiers of {name} are left out");
+        notices.add(NoticeKind::Detail, &document.id, None, message);
     }
 }
 
