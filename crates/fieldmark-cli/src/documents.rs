@@ -4,7 +4,9 @@ use crate::console::Console;
 use crate::failure::Failure;
 use fieldmark::text::Source;
 use fieldmark::text::document::Document;
-use fieldmark::text::formats::{self, Notice, Notices, ReadOptions};
+use fieldmark::text::formats::{self, Notice, NoticeKind, Notices, ReadOptions};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Reads all documents of some files, whose names are relative to `folder`.
@@ -15,9 +17,11 @@ pub fn read_all(
     notices: &mut Notices,
 ) -> Result<Vec<Document>, Failure> {
     let mut documents = Vec::new();
-    for source in sources(files, folder) {
+    let names = Names::new(files);
+    for (source, file) in sources(files, folder).zip(files) {
         let mut reader = options.open(&source)?;
-        while let Some(document) = reader.next(notices)? {
+        while let Some(mut document) = reader.next(notices)? {
+            names.tell_apart(file, &mut document);
             documents.push(document);
         }
     }
@@ -82,17 +86,125 @@ pub fn tell(notices: &Notices, console: &Console) {
         "not everything could be used as it is ({})",
         counts.join(", ")
     ));
-    notices
-        .all()
-        .iter()
-        .take(SHOWN)
-        .for_each(|notice| console.note(&line(notice)));
-    if let Some(more) = notices.all().len().checked_sub(SHOWN).filter(|more| *more > 0) {
+    let mut lines = grouped(notices);
+    lines.by_ref().take(SHOWN).for_each(|line| console.note(&line));
+    let more = lines.count();
+    if more > 0 {
         console.note(&format!("  … and {more} more"));
     }
 }
 
-/// A notice as one line.
-pub fn line(notice: &Notice) -> String {
-    format!("  {notice}")
+/// Places of which a line tells at most so many.
+const PLACES: usize = 3;
+
+/// Notices as lines: those that say the same of several documents or lines are one line, with the first places.
+pub fn grouped(notices: &Notices) -> impl Iterator<Item = String> {
+    let mut groups: Vec<Vec<&Notice>> = Vec::new();
+    let mut known: HashMap<(NoticeKind, &str), usize> = HashMap::new();
+    for notice in notices.all() {
+        let group = known
+            .entry((notice.kind, notice.message.as_str()))
+            .or_insert_with(|| {
+                groups.push(Vec::new());
+                groups.len() - 1
+            });
+        groups[*group].push(notice);
+    }
+    groups.into_iter().map(|group| match group.as_slice() {
+        [one] => format!("  {one}"),
+        all => {
+            let Notice { kind, message, .. } = all[0];
+            let mut places: Vec<String> = all.iter().map(|notice| notice.place()).collect();
+            places.dedup();
+            let others = if places.len() > PLACES { ", …" } else { "" };
+            places.truncate(PLACES);
+            let places = places.join("; ");
+            format!("  {} times ({places}{others}): {kind}: {message}", all.len())
+        }
+    })
+}
+
+/// Ids for documents of files that have the same name in several directories.
+pub struct Names {
+    /// What all files have in common.
+    ancestor: PathBuf,
+    /// Names that several files have.
+    ambiguous: HashSet<OsString>,
+}
+
+impl Names {
+    pub fn new(files: &[PathBuf]) -> Self {
+        let (mut seen, mut ambiguous) = (HashSet::new(), HashSet::new());
+        for file in files.iter().collect::<BTreeSet<_>>() {
+            let name = file.file_name().unwrap_or_default();
+            if !seen.insert(name) {
+                ambiguous.insert(name.to_owned());
+            }
+        }
+        let parents = files.iter().map(|file| file.parent().unwrap_or(Path::new("")));
+        let ancestor = parents.map(Path::to_owned).reduce(|one, other| {
+            let same = one
+                .components()
+                .zip(other.components())
+                .take_while(|(a, b)| a == b);
+            same.map(|(component, _)| component).collect()
+        });
+        Self {
+            ancestor: ancestor.unwrap_or_default(),
+            ambiguous,
+        }
+    }
+
+    /// Gives a document that is named after its file a longer name, if the name of the file is not enough.
+    pub fn tell_apart(&self, file: &Path, document: &mut Document) {
+        let name = file.file_name().unwrap_or_default();
+        if !self.ambiguous.contains(name) {
+            return;
+        }
+        let rest = document.id.strip_prefix(&*name.to_string_lossy());
+        if let Some(rest) = rest.filter(|rest| rest.is_empty() || rest.starts_with(':')) {
+            let path = file.strip_prefix(&self.ancestor).unwrap_or(file);
+            document.id = format!("{}{rest}", path.display());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_notices_are_one_line() {
+        let mut notices = Notices::new();
+        for document in ["a", "b", "c", "d"] {
+            notices.add(NoticeKind::Detail, document, None, "no place");
+        }
+        notices.add(NoticeKind::Scheme, "a", Some(3), "odd");
+        let lines: Vec<String> = grouped(&notices).collect();
+        assert_eq!(
+            lines,
+            [
+                "  4 times (a; b; c, …): detail without a place: no place",
+                "  a, line 3: label breaks the scheme: odd"
+            ]
+        );
+    }
+
+    #[test]
+    fn files_of_one_name_give_documents_of_two() {
+        let files = ["x/a/n.txt", "x/b/n.txt", "x/b/m.txt"].map(PathBuf::from);
+        let names = Names::new(&files);
+        let told = |file: usize, id: &str| {
+            let mut document = Document::new(id, "");
+            names.tell_apart(&files[file], &mut document);
+            document.id
+        };
+        assert_eq!(told(0, "n.txt"), "a/n.txt");
+        assert_eq!(told(1, "n.txt:7"), "b/n.txt:7");
+        assert_eq!(told(2, "m.txt"), "m.txt");
+        assert_eq!(told(0, "PMC1"), "PMC1");
+        // The same file twice is no other.
+        let twice = ["n.txt", "n.txt"].map(PathBuf::from);
+        assert!(Names::new(&twice).ambiguous.is_empty());
+    }
 }

@@ -62,7 +62,7 @@ Examples:
 Results go to standard output, everything else to standard error. NO_COLOR switches colours off.
 
 Exit codes: 0 if all went well (a reader that closes the pipe is no failure), 2 if a file, an option or \
-the data need your attention, 1 if the program itself failed or its output could not be written.";
+the data need your attention, 1 if the program itself failed or standard output could not be written.";
 
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {

@@ -250,3 +250,86 @@ fn columns_that_convert_writes_are_read_by_all_commands() {
     assert!(!place.read("train.tsv").contains("-DOCSTART-"));
     assert!(place.run("convert --help").contains("-DOCSTART-(id)"));
 }
+
+#[test]
+fn documents_are_told_apart_and_equal_losses_told_once() {
+    let place = trained();
+    for folder in ["one", "two"] {
+        std::fs::create_dir(place.path(folder)).unwrap();
+        place.write(&format!("{folder}/n.txt"), "Ada sleeps here.\n");
+    }
+    let table = place.run("tag names.fmk one/n.txt two/n.txt notes.txt");
+    for id in ["one/n.txt\t", "two/n.txt\t", "notes.txt\t"] {
+        assert!(table.contains(&format!("\n{id}")), "{table}");
+    }
+    place.run("tag names.fmk one/n.txt two/n.txt --to brat --output marked");
+    assert!(place.read("marked/two/n.ann").contains("Ada"));
+
+    let line = |id: usize| {
+        format!("{{\"id\":\"d{id}\",\"text\":\"β Ada\",\"meta\":{{\"year\":\"1843\"}},\"annotations\":[]}}\n")
+    };
+    place.write("meta.jsonl", (1..=9).map(line).collect::<String>());
+    let told = errors(&place.command("convert meta.jsonl meta.tsv").done().success());
+    assert_eq!(told.matches("the facts year").count(), 1, "{told}");
+    assert!(told.contains("9 times (d1; d2; d3, …)"), "{told}");
+    place.run("convert meta.jsonl meta.tsv --notices lost.txt");
+    assert_eq!(place.read("lost.txt").lines().count(), 9);
+}
+
+#[test]
+fn places_in_messages_and_pages_count_characters() {
+    let place = Place::new();
+    place.write(
+        "a.jsonl",
+        "{\"id\":\"1\",\"text\":\"ββ Ada sleeps\",\"entities\":[[3,6,\"PER\"],[3,13,\"X\"]]}\n",
+    );
+    let told = errors(&place.command("convert a.jsonl a.html").done().success());
+    assert!(told.contains("`PER` at 3..6 (`Ada`)"), "{told}");
+    assert!(place.read("a.html").contains("Characters 3 to 13"));
+    let told = errors(&place.command("convert a.jsonl a.tsv").done().success());
+    assert!(told.contains("`PER` at 3..6"), "{told}");
+}
+
+#[test]
+fn pdf_files_are_only_marked() {
+    let place = trained();
+    let error = place.refuse("convert gold.jsonl new.pdf");
+    assert!(
+        error.contains("gold.jsonl is no PDF file. To look at annotations, write html"),
+        "{error}"
+    );
+    let error = place.refuse("tag names.fmk notes.txt --output new.pdf");
+    assert!(error.contains("notes.txt is no PDF file"), "{error}");
+}
+
+#[test]
+fn our_own_page_is_read_as_its_texts() {
+    let place = trained();
+    place.run("tag names.fmk notes.txt --output notes.html");
+    assert!(place.read("notes.html").contains("class=\"legend\""));
+    assert_eq!(
+        place.run("convert notes.html - --to text").trim(),
+        "Ada sleeps here."
+    );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn standard_output_that_cannot_be_written_is_no_mistake_of_the_user() {
+    let place = trained();
+    for arguments in [
+        "tag names.fmk notes.txt",
+        "tag names.fmk notes.txt --to jsonl",
+        "convert gold.jsonl - --to doccano",
+    ] {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let status = std::process::Command::new(common::PROGRAM)
+            .current_dir(place.root())
+            .args(arguments.split_whitespace())
+            .stdout(full)
+            .stderr(std::process::Stdio::null())
+            .status();
+        assert_eq!(status.unwrap().code(), Some(1), "{arguments}");
+    }
+    place.refuse("tag names.fmk notes.txt --output /dev/full");
+}

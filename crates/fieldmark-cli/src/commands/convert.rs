@@ -9,6 +9,7 @@ use fieldmark::text::Source;
 use fieldmark::text::formats::encoding::Encoding;
 use fieldmark::text::formats::{DocumentFormat, Misfit, Notices, ReadOptions, Target, WriteOptions};
 use fieldmark::text::tokenize::{Tokenizer, TokenizerProfile};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Convert documents from one format to another
@@ -23,7 +24,8 @@ use std::path::{Path, PathBuf};
 /// get none.
 ///
 /// What the new format has no place for is listed, one line for each span, with counts at the end: spans that
-/// begin or end inside a token, overlap, nest, have gaps, and details such as scores.
+/// begin or end inside a token, overlap, nest, have gaps, and details such as scores. What is the same for several
+/// documents is one line with their number and the first of them; --notices lists them all. Places count characters.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
@@ -148,8 +150,11 @@ impl Arguments {
         } else {
             Target::Path(&self.output)
         };
-        let refused = |error: std::io::Error| match error.kind() {
-            std::io::ErrorKind::BrokenPipe => Failure::ClosedPipe,
+        let refused = |error: io::Error| match error.kind() {
+            io::ErrorKind::BrokenPipe => Failure::ClosedPipe,
+            // What is asked for cannot be written there.
+            io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported => Failure::writing(&self.output, error),
+            _ if self.output == Path::new("-") => error.into(),
             _ => Failure::writing(&self.output, error),
         };
         let mut writer = options.create(format, target, Some(&source)).map_err(refused)?;
@@ -171,10 +176,7 @@ impl Arguments {
             let lines: String = notices.all().iter().map(|notice| format!("{notice}\n")).collect();
             write_whole(path, &lines)?;
         } else {
-            notices
-                .all()
-                .iter()
-                .for_each(|notice| console.note(&documents::line(notice)));
+            documents::grouped(notices).for_each(|line| console.note(&line));
         }
         for (kind, count) in notices.counts() {
             console.warn(&format!("{kind}: {count}"));

@@ -203,6 +203,16 @@ impl WriteOptions {
 
 #[cfg(feature = "pdf")]
 fn pdf<'a>(out: impl Write + 'a, source: &Source) -> io::Result<Box<dyn DocumentWriter + 'a>> {
+    let bytes = super::encoding::read_bytes(source);
+    let bytes = bytes.map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error.to_string()))?;
+    // Some programs write a few bytes of their own first.
+    let head = &bytes[..bytes.len().min(1024)];
+    if memchr::memmem::find(head, b"%PDF-").is_none() {
+        return refuse(&format!(
+            "PDF is written by marking the file that was read, but {} is no PDF file. To look at annotations, write html",
+            source.name()
+        ));
+    }
     let writer = super::pdf::PdfWriter::over(out, source);
     Ok(Box::new(writer.map_err(|error| {
         io::Error::new(io::ErrorKind::InvalidInput, error.to_string())

@@ -10,7 +10,8 @@
 //! either byte for byte or, for a reference such as `&alpha;` and for white space, one for the other.
 //!
 //! [`HtmlWriter::over`] lays annotations over the file that a document was read from, as `<mark>`, and the reader
-//! reads them back from there; [`HtmlWriter::new`] makes a page of its own.
+//! reads them back from there; [`HtmlWriter::new`] makes a page of its own. Of such a page, only the texts of the
+//! documents are read: title, legend, headings and the notes of spans are dropped.
 
 mod write;
 
@@ -23,6 +24,7 @@ use super::xml::resolve;
 use super::{DocumentReader, Notices};
 use crate::document::{Annotation, Document, Place};
 use crate::error::ReadError;
+use crate::render::html::GENERATOR;
 use crate::source::Source;
 use html5gum::{DefaultEmitter, EndTag, StartTag, Token, Tokenizer};
 use std::collections::{BTreeMap, HashMap};
@@ -137,6 +139,8 @@ struct Page<'a> {
     /// Blocks that have not ended.
     open: Vec<Open>,
     counts: HashMap<&'static str, usize>,
+    /// Whether it is a page that we have written: then some of it is no text of a document.
+    ours: bool,
     /// The element whose content is dropped.
     dropping: Option<&'static str>,
     /// Where the last `title` or `textarea` begins in the text.
@@ -237,6 +241,13 @@ impl Page<'_> {
         }
         if let Some(name) = dropped(name) {
             self.dropping = (!tag.self_closing || name != "svg").then_some(name);
+            return;
+        }
+        self.ours |= is_our_mark(tag);
+        if self.ours
+            && let Some(name) = added(tag)
+        {
+            self.dropping = Some(name);
             return;
         }
         match name {
@@ -401,6 +412,27 @@ impl Page<'_> {
             document,
             unmarkable: self.unmarkable,
         }
+    }
+}
+
+/// Whether a tag says that we have written the page.
+fn is_our_mark(tag: &StartTag<usize>) -> bool {
+    let is = |name: &[u8], value: &[u8]| tag.attributes.get(name).is_some_and(|found| found[..] == *value);
+    tag.name[..] == *b"meta" && is(b"name", b"generator") && is(b"content", GENERATOR.as_bytes())
+}
+
+/// The name of an element that a page of ours adds to the texts: title and legend, headings, notes of spans.
+fn added(tag: &StartTag<usize>) -> Option<&'static str> {
+    let class: &[u8] = tag
+        .attributes
+        .get(b"class".as_slice())
+        .map_or(b"", |class| &class[..]);
+    match &tag.name[..] {
+        b"title" => Some("title"),
+        b"header" => Some("header"),
+        b"h2" => Some("h2"),
+        b"span" if matches!(class, b"tag" | b"tip") => Some("span"),
+        _ => None,
     }
 }
 

@@ -71,13 +71,23 @@ pub struct Notice {
     pub message: String,
 }
 
+impl Notice {
+    /// Document and line, as far as they are known.
+    pub fn place(&self) -> String {
+        match (self.document.as_str(), self.line) {
+            ("", None) => String::new(),
+            ("", Some(line)) => format!("line {line}"),
+            (document, None) => document.to_owned(),
+            (document, Some(line)) => format!("{document}, line {line}"),
+        }
+    }
+}
+
 impl fmt::Display for Notice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.document.as_str(), self.line) {
-            ("", None) => {}
-            ("", Some(line)) => write!(f, "line {line}: ")?,
-            (document, None) => write!(f, "{document}: ")?,
-            (document, Some(line)) => write!(f, "{document}, line {line}: ")?,
+        let place = self.place();
+        if !place.is_empty() {
+            write!(f, "{place}: ")?;
         }
         write!(f, "{}: {}", self.kind, self.message)
     }

@@ -19,6 +19,9 @@ use super::{Annotation, Palette, Piece, RenderError, percent, pieces, visible};
 use std::fmt::{self, Write};
 use std::ops::Range;
 
+/// What says that a page is one of ours.
+pub(crate) const GENERATOR: &str = "fieldmark";
+
 /// What a page shows, from top to bottom.
 ///
 /// ```
@@ -129,6 +132,10 @@ impl Html {
         self.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
         self.raw("<meta http-equiv=\"Content-Security-Policy\" ");
         self.raw("content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">\n");
+        // Whoever reads the page again can tell what it adds to the texts.
+        self.put(format_args!(
+            "<meta name=\"generator\" content=\"{GENERATOR}\">\n"
+        ));
         // Without an icon of its own, a page that is served makes the browser ask for one.
         self.raw("<link rel=\"icon\" href=\"data:,\">\n");
         self.put(format_args!("<title>{title}</title>\n<style>\n"));

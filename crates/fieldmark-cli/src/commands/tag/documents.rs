@@ -95,14 +95,18 @@ impl Arguments {
         let mut output = self.writer(pipeline, sources.first())?;
         let mut annotators: Vec<Option<Annotator<'_>>> = Vec::new();
         annotators.resize_with(rayon::current_num_threads(), || None);
-        for source in &sources {
+        let names = documents::Names::new(files);
+        for (source, file) in sources.iter().zip(files) {
             // A name that tells nothing is taken for text, as it mostly is.
             let mut reader = read.open_or(source, Some(DocumentFormat::Text))?;
             loop {
                 let mut group: Vec<Document> = Vec::with_capacity(GROUP);
                 while group.len() < GROUP {
                     match reader.next(&mut notices)? {
-                        Some(document) => group.push(document),
+                        Some(mut document) => {
+                            names.tell_apart(file, &mut document);
+                            group.push(document);
+                        }
                         None => break,
                     }
                 }
@@ -169,7 +173,11 @@ impl Arguments {
         match (error.kind(), self.documents.output()) {
             (io::ErrorKind::BrokenPipe, _) => Failure::ClosedPipe,
             (_, Some(path)) => Failure::writing(path, error),
-            (_, None) => Failure::user(format_args!("cannot write: {error}")),
+            // What is asked for cannot be written there.
+            (io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported, None) => {
+                Failure::user(format_args!("cannot write: {error}"))
+            }
+            (_, None) => error.into(),
         }
     }
 }

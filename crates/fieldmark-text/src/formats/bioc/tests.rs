@@ -58,6 +58,25 @@ fn a_collection_is_read_and_written() {
     assert_eq!(read(&written).0, documents);
 }
 
+#[test]
+fn annotations_without_id_get_a_number() {
+    let mut document = Document::new("d", "a b c");
+    document.annotations = [(0..1, ""), (2..3, "1"), (4..5, "")]
+        .map(|(range, id)| crate::document::Annotation {
+            id: id.to_owned(),
+            ..crate::document::Annotation::new(range, "X")
+        })
+        .to_vec();
+    let (written, notices) = write(&[document]);
+    assert!(notices.is_empty());
+    let ids: Vec<String> = read(&written).0[0]
+        .annotations
+        .iter()
+        .map(|annotation| annotation.id.clone())
+        .collect();
+    assert_eq!(ids, ["2", "1", "3"]);
+}
+
 fn one(offset: &str, length: &str, said: &str) -> String {
     format!(
         "<collection><document><id>1</id><passage><offset>0</offset><text>βγ ab</text><annotation id=\"1\"><infon key=\"type\">X</infon><location offset=\"{offset}\" length=\"{length}\"/><text>{said}</text></annotation></passage></document></collection>"

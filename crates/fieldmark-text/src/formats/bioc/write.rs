@@ -4,7 +4,8 @@ use crate::document::{Annotation, Document, Element, Relation};
 use crate::formats::losses::{Holds, name};
 use crate::formats::{DocumentWriter, NoticeKind, Notices};
 use crate::offsets::{Offsets, Unit};
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Write};
 use std::ops::Range;
 
@@ -285,6 +286,31 @@ fn sentences(document: &Document, passages: &mut [Passage<'_>]) -> usize {
     count - kept.min(count)
 }
 
+/// The document with a number for every annotation that has no id.
+fn with_ids(document: &Document) -> Cow<'_, Document> {
+    if document
+        .annotations
+        .iter()
+        .all(|annotation| !annotation.id.is_empty())
+    {
+        return Cow::Borrowed(document);
+    }
+    let mut numbered = document.clone();
+    let used = document.annotations.iter().map(|annotation| &annotation.id);
+    let used: HashSet<&String> = used
+        .chain(document.relations.iter().map(|relation| &relation.id))
+        .collect();
+    let mut free = (1..)
+        .map(|number: usize| number.to_string())
+        .filter(|id| !used.contains(id));
+    for annotation in &mut numbered.annotations {
+        if annotation.id.is_empty() {
+            annotation.id = free.next().unwrap_or_default();
+        }
+    }
+    Cow::Owned(numbered)
+}
+
 impl<W: Write> DocumentWriter for BiocWriter<W> {
     fn write(&mut self, document: &Document, notices: &mut Notices) -> io::Result<()> {
         let holds = Holds {
@@ -297,6 +323,7 @@ impl<W: Write> DocumentWriter for BiocWriter<W> {
             ..Holds::default()
         };
         holds.tell(document, notices);
+        let document = &with_ids(document);
         self.begin(&document.meta)?;
         if !document.text.chars().all(is_allowed) {
             notices.add(

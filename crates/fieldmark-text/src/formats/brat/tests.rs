@@ -115,7 +115,7 @@ fn directories_are_read_and_written() {
     let mut writer = BratDirectory::new(directory.path()).unwrap();
     let mut notices = Notices::new();
     use crate::formats::DocumentWriter;
-    for id in ["b/x.1", "a", "a", "../up?"] {
+    for id in ["b/x.1", "a", "a", "../up?", "n.txt"] {
         let mut document = Document::new(id, "text");
         document.annotations.push(Annotation {
             id: "T1".to_owned(),
@@ -124,11 +124,21 @@ fn directories_are_read_and_written() {
         writer.write(&document, &mut notices).unwrap();
     }
     assert_eq!(kinds(&notices), [NoticeKind::Detail, NoticeKind::Detail]);
+    assert!(!directory.path().join("a.txt").exists());
+    writer.finish().unwrap();
+    drop(writer);
+    assert!(directory.path().join("n.ann").exists());
+    std::fs::create_dir(directory.path().join(".fieldmark-left")).unwrap();
+    std::fs::write(
+        directory.path().join(".fieldmark-left/d.txt"),
+        "by a writer that was killed",
+    )
+    .unwrap();
     std::fs::write(directory.path().join("c.txt"), "no marks").unwrap();
     let (documents, notices) = read_all(BratReader::open(directory.path()).unwrap()).unwrap();
     assert!(notices.is_empty());
     let ids: Vec<&str> = documents.iter().map(|document| document.id.as_str()).collect();
-    assert_eq!(ids, ["_/up_", "a", "a-2", "b/x.1", "c"]);
+    assert_eq!(ids, ["_/up_", "a", "a-2", "b/x.1", "c", "n"]);
     assert_eq!(documents[3].annotations.len(), 1);
     let (documents, _) = read_all(BratReader::open(&directory.path().join("a.ann")).unwrap()).unwrap();
     assert_eq!(

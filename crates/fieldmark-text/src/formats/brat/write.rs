@@ -66,6 +66,8 @@ impl BratDirectory {
                 part
             }
         };
+        // A text that has been read from a file of this name.
+        let id = id.strip_suffix(".txt").filter(|id| !id.is_empty()).unwrap_or(id);
         let parts: Vec<String> = id.split('/').map(part).collect();
         let name = parts.join("/");
         let mut unique = name.clone();
@@ -81,7 +83,7 @@ impl BratDirectory {
 impl DocumentWriter for BratDirectory {
     fn write(&mut self, document: &Document, notices: &mut Notices) -> io::Result<()> {
         let name = self.file_name(&document.id);
-        if name != document.id {
+        if name != document.id && format!("{name}.txt") != document.id {
             notices.add(
                 NoticeKind::Detail,
                 &document.id,

@@ -120,6 +120,9 @@ fn a_page_of_its_own() {
         kinds,
         [NoticeKind::Nested, NoticeKind::OutsideText, NoticeKind::Overlap]
     );
+    // Nothing but the text is read again.
+    assert_eq!(read(&page).text, "iron and zinc");
+    assert!(read("<header>Head</header><h2>Two</h2>").text.contains("Head"));
 }
 
 #[test]
