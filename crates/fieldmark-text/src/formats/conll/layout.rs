@@ -2,6 +2,7 @@
 
 use super::options::{CellSeparator, Column, ColumnOptions};
 use crate::error::{ErrorKind, ReadError};
+use crate::formats::lines::malformed;
 use crate::label::LabelSyntax;
 use fieldmark_core::scheme::{Scheme, Tag};
 use std::collections::HashSet;
@@ -11,6 +12,9 @@ const WORD_NAMES: &[&str] = &["word", "words", "token", "tokens", "form"];
 const LABEL_NAMES: &[&str] = &[
     "tag", "tags", "label", "labels", "ner", "ner_tag", "ner_tags", "iob", "bio",
 ];
+
+/// A line of more cells is no row: it is a text, and every word of it would become a column of its own.
+const MOST_COLUMNS: usize = 1000;
 
 /// The word of rows that begin a document.
 pub(super) const DOC_START: &str = "-DOCSTART-";
@@ -89,6 +93,11 @@ impl Layout {
             CellSeparator::Tab => first.split('\t').count(),
             CellSeparator::Whitespace => spaced(first).count(),
         };
+        if columns > MOST_COLUMNS {
+            let found = format!("a line of {columns} columns");
+            let expected = "at most 1000: one word and what is said about it. If this is text, give its format as `text`";
+            return Err(malformed(file, first_line, 1, found, expected));
+        }
         let mut layout = Self {
             separator,
             header: false,

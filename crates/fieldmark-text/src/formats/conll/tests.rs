@@ -244,6 +244,11 @@ fn what_cannot_be_read_has_a_place() {
         message.starts_with("t:2:1: found 2 columns, expected 3 as in line 1"),
         "{message}"
     );
+    let message = fail(&"a ".repeat(1001), ColumnOptions::default());
+    assert!(
+        message.starts_with("t:1:1: found a line of 1001 columns, expected at most 1000"),
+        "{message}"
+    );
     let labels = Some(vec![Column::Named("ner".to_owned())]);
     let message = fail(
         "a O\n",
