@@ -217,13 +217,30 @@ fn a_model_that_labels_tokens_prints_a_line_for_each() {
     place.run("train pos.toml --model pos.fmk");
     place.write("notes.txt", "Ein Häher ruft\n");
     let table = place.run("tag pos.fmk notes.txt");
-    assert_eq!(
-        table,
-        "document\tstart\tend\tlabel\ttext\n\
-         notes.txt\t0\t3\tDET\tEin\n\
-         notes.txt\t4\t9\tNOUN\tHäher\n\
-         notes.txt\t10\t14\tVERB\truft\n"
-    );
+    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split('\t').collect()).collect();
+    assert_eq!(rows[0], ["document", "start", "end", "label", "confidence", "text"]);
+    for (row, expected) in rows[1..].iter().zip([
+        ["0", "3", "DET", "Ein"],
+        ["4", "9", "NOUN", "Häher"],
+        ["10", "14", "VERB", "ruft"],
+    ]) {
+        assert_eq!([row[1], row[2], row[3], row[5]], expected, "{table}");
+        let confidence: f64 = row[4].parse().unwrap();
+        assert!(confidence > 1.0 / 3.0 && confidence < 1.0, "{table}");
+    }
     assert_eq!(place.run("tag pos.fmk notes.txt --to spans"), table);
+    let columns = place.run("tag pos.fmk notes.txt --to columns");
+    assert!(columns.ends_with("Ein\tDET\nHäher\tNOUN\nruft\tVERB\n\n"), "{columns}");
+    let universal = place.run("tag pos.fmk notes.txt --to conllu");
+    assert!(universal.contains("\tHäher\t_\tNOUN\t"), "{universal}");
+    let page = place.run("tag pos.fmk notes.txt --to html");
+    assert!(page.contains("<span class=\"tag\">NOUN</span>"), "{page}");
+    let json: serde_json::Value = serde_json::from_str(&place.run("tag pos.fmk notes.txt --to jsonl")).unwrap();
+    let token = &json["given"]["sentences"][0][1];
+    assert_eq!(token["columns"][0], "NOUN");
+    assert_eq!(format!("{:.4}", token["score"].as_f64().unwrap()), rows[2][4]);
+    let done = place.command("tag pos.fmk notes.txt --to spacy").done();
+    let errors = common::errors(&done.code(0));
+    assert!(errors.contains("the labels that the model gave to 3 tokens"), "{errors}");
     assert!(place.run("tag --help").contains("has a line for each token"));
 }

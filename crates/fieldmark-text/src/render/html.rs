@@ -26,7 +26,7 @@ use std::fmt::{self, Write};
 /// let page = Page {
 ///     title: "One sentence",
 ///     lead: "Tagged by a model that knows one drug.",
-///     documents: &[Document { heading: "", text: "Give iron now.", annotations: &spans }],
+///     documents: &[Document { heading: "", text: "Give iron now.", annotations: &spans, tokens: false }],
 ///     sections: &[Section::paragraph("Next", "Write more sentences.")],
 /// };
 /// assert!(page.to_html()?.contains("iron"));
@@ -53,6 +53,8 @@ pub struct Document<'a> {
     pub text: &'a str,
     /// Its spans, in any order.
     pub annotations: &'a [Annotation<'a>],
+    /// Whether the spans are the labels of tokens: then types stand under the words.
+    pub tokens: bool,
 }
 
 impl Page<'_> {
@@ -60,7 +62,7 @@ impl Page<'_> {
     pub fn to_html(&self) -> Result<String, RenderError> {
         let mut cut = Vec::with_capacity(self.documents.len());
         for document in self.documents {
-            cut.push((document.heading, pieces(document.text, document.annotations)?));
+            cut.push((document, pieces(document.text, document.annotations)?));
         }
         for section in self.sections {
             section.check()?;
@@ -75,8 +77,8 @@ impl Page<'_> {
         out.head(self, &palette);
         out.legend(&palette, marks);
         out.raw("</header>\n<main>\n");
-        for (heading, pieces) in &cut {
-            out.document(heading, pieces, &palette);
+        for (document, pieces) in &cut {
+            out.document(document, pieces, &palette);
         }
         for section in self.sections {
             out.section(section, &palette);
@@ -200,22 +202,24 @@ impl Html {
         }
     }
 
-    fn document(&mut self, heading: &str, pieces: &[Piece<'_>], palette: &Palette<'_>) {
+    fn document(&mut self, document: &Document<'_>, pieces: &[Piece<'_>], palette: &Palette<'_>) {
         self.raw("<article class=\"card\">\n");
-        if !heading.is_empty() {
-            self.put(format_args!("<h2 dir=\"auto\">{}</h2>\n", Escaped(heading)));
+        if !document.heading.is_empty() {
+            self.put(format_args!("<h2 dir=\"auto\">{}</h2>\n", Escaped(document.heading)));
         }
-        self.raw("<div class=\"text\" dir=\"auto\">");
+        let tokens = if document.tokens { " tokens" } else { "" };
+        self.put(format_args!("<div class=\"text{tokens}\" dir=\"auto\">"));
         for piece in pieces {
             match piece.mark {
                 None => self.put(format_args!("{}", Escaped(piece.text))),
-                Some(mark) => self.mark(piece.text, mark, palette.slot(mark.kind)),
+                Some(mark) => self.mark(piece.text, mark, palette.slot(mark.kind), document.tokens),
             }
         }
         self.raw("</div>\n</article>\n");
     }
 
-    fn mark(&mut self, text: &str, mark: &Annotation<'_>, slot: usize) {
+    /// A marked stretch. The confidence of a token is in its note alone: there is one beside the other.
+    fn mark(&mut self, text: &str, mark: &Annotation<'_>, slot: usize, token: bool) {
         self.notes += 1;
         let (note, kind) = (self.notes, Escaped(mark.kind));
         let doubt = if mark.confidence.is_some_and(|confidence| confidence < 0.5) {
@@ -230,7 +234,7 @@ impl Html {
             self.put(format_args!(" style=\"--sure:{confidence:.3}\""));
         }
         self.put(format_args!(">{}<span class=\"tag\">{kind}", Escaped(text)));
-        if let Some(confidence) = mark.confidence {
+        if let Some(confidence) = mark.confidence.filter(|_| !token) {
             self.put(format_args!(" {}", Escaped(&percent(confidence))));
         }
         self.put(format_args!(
@@ -253,6 +257,7 @@ mod tests {
             heading: "",
             text,
             annotations,
+            tokens: false,
         }];
         Page {
             title: "t",
@@ -275,6 +280,7 @@ mod tests {
             heading: evil,
             text: evil,
             annotations: &[mark],
+            tokens: false,
         }];
         let row = vec![evil.to_owned()];
         let sections = [
@@ -324,6 +330,26 @@ mod tests {
     }
 
     #[test]
+    fn labels_of_tokens_stand_under_the_words_and_their_confidence_in_the_notes() {
+        let documents = [Document {
+            heading: "",
+            text: "Give iron.",
+            annotations: &[Annotation::new(5, 9, "NOUN").with_confidence(0.93)],
+            tokens: true,
+        }];
+        let page = Page {
+            title: "t",
+            lead: "",
+            documents: &documents,
+            sections: &[],
+        };
+        let html = page.to_html().unwrap();
+        assert!(body(&html).contains("<div class=\"text tokens\""), "{html}");
+        assert!(body(&html).contains("<span class=\"tag\">NOUN</span>"), "{html}");
+        assert!(body(&html).contains("Confidence 0.9300"), "{html}");
+    }
+
+    #[test]
     fn unknown_confidence_is_not_invented() {
         let html = page("Give iron.", &[Annotation::new(5, 9, "DRUG")]).unwrap();
         assert!(
@@ -340,6 +366,7 @@ mod tests {
             heading: "x",
             text: "ab",
             annotations: &marks,
+            tokens: false,
         }; 2];
         let html = Page {
             title: "t",

@@ -43,13 +43,14 @@ impl Pipeline {
 impl<'p> Annotator<'p> {
     /// Replaces the annotations of a document by what the pipeline finds in it.
     ///
-    /// A pipeline that labels every token instead adds its labels as a column of the document's tokens.
+    /// A pipeline that labels every token instead adds its labels, with their probabilities, as a column of the
+    /// document's tokens.
     pub fn annotate(&mut self, document: &mut Document) -> Result<(), Error> {
         let mut sentences = self.cut(document)?;
         match &self.pipeline.config.labels.column {
             Some(column) => {
-                let labels = self.label_sentences(&document.text, &sentences)?;
-                let given = with_column(document, &sentences, column, labels);
+                let labels = self.label_tokens(&document.text, &sentences)?;
+                let given = with_column(document, &sentences, column, &labels);
                 document.given = Some(given);
             }
             None => {
@@ -99,6 +100,27 @@ impl<'p> Annotator<'p> {
                 .tagger
                 .tag_scores(self.scorer.score(&self.tagger, sequence))?;
             all.push(labels.iter().map(|&label| names.name(label)).collect());
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    /// The label of each token and its probability.
+    fn label_tokens(
+        &mut self,
+        text: &str,
+        sentences: &Sentences<'_>,
+    ) -> Result<Vec<(&'p str, f64)>, Error> {
+        let names = self.pipeline.chain.labels();
+        let none = Constraints::none();
+        let mut all = Vec::with_capacity(sentences.tokens.len());
+        let mut marginals = Vec::new();
+        sentences.try_for_each(text, self.pipeline.extractor.columns(), |_, sequence| {
+            let scores = self.scorer.score(&self.tagger, sequence);
+            let labels = self.tagger.tag_scores(scores)?.to_vec();
+            self.tagger.load_scores(scores, &none)?.marginals(&mut marginals)?;
+            let rows = marginals.chunks(names.len().max(1));
+            all.extend(labels.iter().zip(rows).map(|(&label, row)| (names.name(label), row[label as usize])));
             Ok(())
         })?;
         Ok(all)
@@ -162,16 +184,15 @@ fn with_column(
     document: &Document,
     sentences: &Sentences<'_>,
     column: &str,
-    labels: Vec<Vec<&str>>,
+    labels: &[(&str, f64)],
 ) -> GivenTokens {
-    let mut given = match document
-        .given
-        .as_ref()
-        .filter(|given| given.sentences.iter().map(Vec::len).sum::<usize>() == sentences.tokens.len())
-    {
+    let same = |given: &&GivenTokens| {
+        let ranges = given.sentences.iter().flatten().map(|token| token.range.clone());
+        ranges.eq(sentences.tokens.iter().map(|token| token.range()))
+    };
+    let mut given = match document.given.as_ref().filter(same) {
         Some(given) => given.clone(),
         None => GivenTokens {
-            columns: Vec::new(),
             sentences: sentences
                 .ranges()
                 .map(|range| {
@@ -179,11 +200,12 @@ fn with_column(
                     tokens
                         .map(|token| GivenToken {
                             range: token.range(),
-                            columns: Vec::new(),
+                            ..GivenToken::default()
                         })
                         .collect()
                 })
                 .collect(),
+            ..GivenTokens::default()
         },
     };
     let number = given
@@ -195,11 +217,13 @@ fn with_column(
             given.columns.len() - 1
         });
     let tokens = given.sentences.iter_mut().flatten();
-    for (token, label) in tokens.zip(labels.into_iter().flatten()) {
+    for (token, (label, probability)) in tokens.zip(labels) {
         token
             .columns
             .resize(token.columns.len().max(number + 1), String::new());
-        token.columns[number] = label.to_owned();
+        token.columns[number] = (*label).to_owned();
+        token.score = Some(*probability);
     }
+    given.labels = Some(column.to_owned());
     given
 }

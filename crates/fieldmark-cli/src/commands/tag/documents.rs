@@ -24,7 +24,9 @@ pub struct DocumentOptions {
     /// Format to write: `spans` is a table of what was found; others as in `fieldmark convert` [default: spans]
     ///
     /// A model that gives every token a label (one with `column` in its section `labels`, such as the recipe pos)
-    /// finds no spans: its table has a line for each token.
+    /// finds no spans: its table has a line for each token. Formats show its labels as they can: columns in the label
+    /// column, CoNLL-U in the column of that name, HTML under the words, jsonl with each token; what a format has no
+    /// place for is told.
     #[arg(long, value_name = "FORMAT")]
     to: Option<String>,
 
@@ -48,7 +50,7 @@ impl DocumentOptions {
 const SPANS_HEADER: &str = "document\tstart\tend\ttype\tconfidence\tidentifiers\ttext\n";
 
 /// The first line of the table of tokens.
-const TOKENS_HEADER: &str = "document\tstart\tend\tlabel\ttext\n";
+const TOKENS_HEADER: &str = "document\tstart\tend\tlabel\tconfidence\ttext\n";
 
 /// Documents that are marked together, one after the other on each thread.
 const GROUP: usize = 256;
@@ -154,10 +156,9 @@ impl Arguments {
         };
         let Some(format) = format else {
             let mut out = out()?;
-            if let Some(column) = &pipeline.config().labels.column {
+            if pipeline.config().labels.column.is_some() {
                 out.write_all(TOKENS_HEADER.as_bytes())?;
-                let column = column.clone();
-                return Ok(Box::new(TokenTable { out, column }));
+                return Ok(Box::new(TokenTable { out }));
             }
             out.write_all(SPANS_HEADER.as_bytes())?;
             return Ok(Box::new(SpanTable { out }));
@@ -217,9 +218,7 @@ impl DocumentWriter for SpanTable {
         for annotation in &document.annotations {
             let range = annotation.range();
             let count = |byte| offsets.count(byte).unwrap_or_default();
-            let score = annotation
-                .score
-                .map_or_else(|| "-".to_owned(), |score| format!("{score:.4}"));
+            let score = confidence(annotation.score);
             let identifiers = if annotation.identifiers.is_empty() {
                 "-".to_owned()
             } else {
@@ -244,10 +243,9 @@ impl DocumentWriter for SpanTable {
     }
 }
 
-/// Writes a line for each token, with its cell in a column. Start and end count characters.
+/// Writes a line for each token, with its label. Start and end count characters.
 struct TokenTable {
     out: Box<dyn Write>,
-    column: String,
 }
 
 impl DocumentWriter for TokenTable {
@@ -255,18 +253,15 @@ impl DocumentWriter for TokenTable {
         let Some(given) = &document.given else {
             return Ok(());
         };
-        let column = given.columns.iter().position(|name| *name == self.column);
         let offsets = Offsets::new(&document.text, Unit::Characters);
         let id = plain(&document.id);
-        for token in given.sentences.iter().flatten() {
+        for (token, label) in given.labelled() {
             let [start, end] =
                 [token.range.start, token.range.end].map(|byte| offsets.count(byte).unwrap_or_default());
-            let label = column
-                .and_then(|column| token.columns.get(column))
-                .map_or("-", String::as_str);
             let text = document.text.get(token.range.clone()).unwrap_or_default();
             let (label, text) = (plain(label), plain(text));
-            writeln!(self.out, "{id}\t{start}\t{end}\t{label}\t{text}")?;
+            let score = confidence(token.score);
+            writeln!(self.out, "{id}\t{start}\t{end}\t{label}\t{score}\t{text}")?;
         }
         Ok(())
     }
@@ -274,6 +269,10 @@ impl DocumentWriter for TokenTable {
     fn finish(&mut self) -> io::Result<()> {
         self.out.flush()
     }
+}
+
+fn confidence(score: Option<f64>) -> String {
+    score.map_or_else(|| "-".to_owned(), |score| format!("{score:.4}"))
 }
 
 /// A cell that breaks no table.

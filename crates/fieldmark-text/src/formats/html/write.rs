@@ -5,6 +5,7 @@ use crate::document::{Annotation, Document, Place};
 use crate::error::ReadError;
 use crate::formats::encoding::{Decoded, Encoding, read_bytes};
 use crate::formats::xml::Escaped;
+use crate::formats::losses::with_marked_tokens;
 use crate::formats::{DocumentWriter, NoticeKind, Notices, tell_unwritten};
 use crate::render::{self, html::Page};
 use crate::source::Source;
@@ -33,6 +34,8 @@ struct Shown {
     id: String,
     text: String,
     spans: Vec<(Range<usize>, String, Option<f64>)>,
+    /// Whether the spans are the labels of tokens.
+    tokens: bool,
 }
 
 impl<W: Write> HtmlWriter<W> {
@@ -63,10 +66,16 @@ impl<W: Write> HtmlWriter<W> {
 
 impl<W: Write> DocumentWriter for HtmlWriter<W> {
     fn write(&mut self, document: &Document, notices: &mut Notices) -> io::Result<()> {
+        let given = document.given.as_ref();
+        let tokens = document.annotations.is_empty() && given.is_some_and(|given| given.labelled().next().is_some());
+        let document = &*with_marked_tokens(document);
         tell_unwritten(document, "HTML", false, notices);
         match &mut self.mode {
             Mode::Page { documents, .. } => {
-                documents.push(shown(document, notices));
+                documents.push(Shown {
+                    tokens,
+                    ..shown(document, notices)
+                });
                 Ok(())
             }
             Mode::Over { decoded, bytes, done } => {
@@ -95,6 +104,7 @@ impl<W: Write> DocumentWriter for HtmlWriter<W> {
                     heading: &document.id,
                     text: &document.text,
                     annotations,
+                    tokens: document.tokens,
                 })
                 .collect();
             let page = Page {
@@ -166,6 +176,7 @@ fn shown(document: &Document, notices: &mut Notices) -> Shown {
         id: document.id.clone(),
         text: document.text.clone(),
         spans,
+        tokens: false,
     }
 }
 
