@@ -73,10 +73,15 @@ impl Holds {
         if !self.tokens && of_source {
             lost.push("the tokens and columns that the source gave".to_owned());
         }
-        let scored = given.labelled().filter(|(token, _)| token.score.is_some()).count();
+        let scored = given
+            .labelled()
+            .filter(|(token, _)| token.score.is_some())
+            .count();
         if !self.token_labels && labels > 0 {
             let column = given.labels.as_deref().unwrap_or_default();
-            lost.push(format!("the labels that the model gave to {labels} tokens (the column {column})"));
+            lost.push(format!(
+                "the labels that the model gave to {labels} tokens (the column {column})"
+            ));
         } else if !self.scores && scored > 0 {
             lost.push(format!("the confidence of the labels of {scored} tokens"));
         }
@@ -109,7 +114,11 @@ impl Holds {
 
 /// The labels that a model gave to tokens as annotations, for formats that mark places in a text.
 pub(crate) fn with_marked_tokens(document: &Document) -> Cow<'_, Document> {
-    let Some(given) = document.given.as_ref().filter(|given| given.labelled().next().is_some()) else {
+    let Some(given) = document
+        .given
+        .as_ref()
+        .filter(|given| given.labelled().next().is_some())
+    else {
         return Cow::Borrowed(document);
     };
     let marks = given.labelled().map(|(token, label)| Annotation {
@@ -193,8 +202,15 @@ mod tests {
             let Some((text, notices)) = write(format, &labelled()) else {
                 continue;
             };
-            let told: Vec<&str> = notices.all().iter().map(|notice| notice.message.as_str()).collect();
-            assert!(!told.iter().any(|told| told.contains("source")), "{format}: {told:?}");
+            let told: Vec<&str> = notices
+                .all()
+                .iter()
+                .map(|notice| notice.message.as_str())
+                .collect();
+            assert!(
+                !told.iter().any(|told| told.contains("source")),
+                "{format}: {told:?}"
+            );
             if text.contains("NOUN") {
                 written.push(format);
             } else {
@@ -221,14 +237,26 @@ mod tests {
         assert!(text(DocumentFormat::Columns).ends_with("Give\tVERB\niron\tNOUN\n\n"));
         assert!(text(DocumentFormat::Conllu).contains("\n2\tiron\t_\tNOUN\t_\t"));
         let json = text(DocumentFormat::HuggingFace);
-        assert!(json.contains("\"upos\":[\"VERB\",\"NOUN\"]") && !json.contains("ner_tags"), "{json}");
+        assert!(
+            json.contains("\"upos\":[\"VERB\",\"NOUN\"]") && !json.contains("ner_tags"),
+            "{json}"
+        );
         let json = text(DocumentFormat::Jsonl);
-        assert!(json.contains("\"labels\":\"upos\"") && json.contains("\"score\":0.75"), "{json}");
+        assert!(
+            json.contains("\"labels\":\"upos\"") && json.contains("\"score\":0.75"),
+            "{json}"
+        );
         let page = text(DocumentFormat::Html);
-        assert!(page.contains("text tokens") && page.contains("Confidence 0.7500"), "{page}");
+        assert!(
+            page.contains("text tokens") && page.contains("Confidence 0.7500"),
+            "{page}"
+        );
         let (_, notices) = write(DocumentFormat::Columns, &document).unwrap();
         let told = &notices.all()[0].message;
-        assert!(told.contains("the confidence of the labels of 2 tokens"), "{told}");
+        assert!(
+            told.contains("the confidence of the labels of 2 tokens"),
+            "{told}"
+        );
     }
 
     #[test]
@@ -240,7 +268,11 @@ mod tests {
             token.columns.insert(0, "x".to_owned());
         }
         let (_, notices) = write(DocumentFormat::Spacy, &document).unwrap();
-        let told: Vec<&str> = notices.all().iter().map(|notice| notice.message.as_str()).collect();
+        let told: Vec<&str> = notices
+            .all()
+            .iter()
+            .map(|notice| notice.message.as_str())
+            .collect();
         assert!(told[0].contains("columns that the source gave"), "{told:?}");
         assert!(told[1].contains("gave to 2 tokens"), "{told:?}");
     }

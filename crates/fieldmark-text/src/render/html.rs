@@ -205,7 +205,10 @@ impl Html {
     fn document(&mut self, document: &Document<'_>, pieces: &[Piece<'_>], palette: &Palette<'_>) {
         self.raw("<article class=\"card\">\n");
         if !document.heading.is_empty() {
-            self.put(format_args!("<h2 dir=\"auto\">{}</h2>\n", Escaped(document.heading)));
+            self.put(format_args!(
+                "<h2 dir=\"auto\">{}</h2>\n",
+                Escaped(document.heading)
+            ));
         }
         let tokens = if document.tokens { " tokens" } else { "" };
         self.put(format_args!("<div class=\"text{tokens}\" dir=\"auto\">"));

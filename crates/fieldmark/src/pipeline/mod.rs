@@ -4,6 +4,7 @@ mod annotate;
 mod card;
 mod dump;
 mod gold;
+mod known;
 mod lists;
 mod score;
 mod scorer;
@@ -11,7 +12,7 @@ mod sequences;
 mod stack;
 mod train;
 
-pub use annotate::Annotator;
+pub use annotate::{Annotator, AnnotatorOptions, AnnotatorReport, Described, Impossible};
 pub use card::{Counts as DataCounts, ModelCard};
 pub use score::Scores;
 pub use train::{RunSummary, TrainedPipeline, train_pipeline};
@@ -72,6 +73,12 @@ impl Pipeline {
     /// The config that it was trained with.
     pub fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// The algorithm that trained it, if it is one whose numbers rank label sequences, but are no probabilities; see
+    /// [`Model::learned_from_mistakes`](crate::Model::learned_from_mistakes).
+    pub fn learned_from_mistakes(&self) -> Option<&str> {
+        crate::model::learned_from_mistakes(&self.chain)
     }
 
     /// Whether a container holds a pipeline, and not a model that wants observations.

@@ -1,10 +1,13 @@
 //! Marking documents with a pipeline: any format in, any format out.
 
 use super::Arguments;
+use super::answer::{Answers, Wanted};
+use super::limits::Limits;
+use super::tokens::{Tally, sentence_name};
+use super::trouble::problem;
 use crate::console::Console;
 use crate::documents;
 use crate::failure::Failure;
-use fieldmark::text::Source;
 use fieldmark::text::document::Document;
 use fieldmark::text::formats::{
     DocumentFormat, DocumentReader, DocumentWriter, Notices, ReadOptions, Target, WriteOptions,
@@ -12,7 +15,8 @@ use fieldmark::text::formats::{
 use fieldmark::text::offsets::{Offsets, Unit};
 use fieldmark::text::sentences::SentenceSplitter;
 use fieldmark::text::tokenize::Tokenizer;
-use fieldmark::{Annotator, Error, Pipeline};
+use fieldmark::text::{LabelSyntax, Source};
+use fieldmark::{Annotator, AnnotatorOptions, Error, Impossible, Pipeline};
 use rayon::prelude::*;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -61,7 +65,59 @@ impl Arguments {
         &self,
         pipeline: &Pipeline,
         files: &[PathBuf],
+        limits: &Limits,
         console: &Console,
+    ) -> Result<(), Failure> {
+        // Sees whether there is anything that rules could speak of.
+        Answers::new(
+            pipeline.chain.labels(),
+            limits,
+            Wanted::default(),
+            LabelSyntax::Literal,
+        )?;
+        let options = AnnotatorOptions {
+            constraints: self.limits.given().then(|| limits.constraints.clone()),
+            rules: limits.rules.clone(),
+            fix_labels: limits.fix_labels,
+            space: self.space(),
+        };
+        let annotator = || pipeline.annotator_with(options.clone());
+        let mut annotators: Vec<Option<Annotator<'_>>> = Vec::new();
+        annotators.resize_with(rayon::current_num_threads(), || None);
+        let mut notices = Notices::new();
+        let mut tally = Tally::new(console);
+        let mut output = self.writer(pipeline, files.first().map(Source::from_argument).as_ref())?;
+        self.for_each_group(pipeline, files, &mut notices, |group, notices| {
+            each_share(group, &mut annotators, annotator, |annotator, document| {
+                annotator.annotate(document)
+            })?;
+            for report in annotators.iter_mut().flatten().map(Annotator::take_report) {
+                tally.known += report.known;
+                notices.extend(report.notices);
+                for impossible in &report.impossible {
+                    tally.add(&trouble(impossible, limits));
+                }
+            }
+            for document in &*group {
+                output
+                    .write(document, notices)
+                    .map_err(|error| self.unwritten(error))?;
+            }
+            Ok(())
+        })?;
+        output.finish().map_err(|error| self.unwritten(error))?;
+        drop(output);
+        documents::tell(&notices, console);
+        tally.finish(limits.fix_labels)
+    }
+
+    /// Reads documents, and does something with some of them at a time.
+    pub(super) fn for_each_group(
+        &self,
+        pipeline: &Pipeline,
+        files: &[PathBuf],
+        notices: &mut Notices,
+        mut each: impl FnMut(&mut [Document], &mut Notices) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let format = self
             .format
@@ -69,25 +125,17 @@ impl Arguments {
             .map(str::parse::<DocumentFormat>)
             .transpose()
             .map_err(Failure::user)?;
-        let mut read = ReadOptions {
+        // A model that was trained on columns can read text: the name of the file tells.
+        let read = ReadOptions {
             format,
             ..pipeline.config().data.read.clone()
         };
-        if format.is_none() {
-            // A model that was trained on columns can read text: the name of the file tells.
-            read.format = None;
-        }
-        let sources: Vec<Source> = files.iter().map(Source::from_argument).collect();
-        let mut notices = Notices::new();
-        let mut output = self.writer(pipeline, sources.first())?;
-        let mut annotators: Vec<Option<Annotator<'_>>> = Vec::new();
-        annotators.resize_with(rayon::current_num_threads(), || None);
-        for source in &sources {
-            let mut reader = self.reader(&read, source)?;
+        for source in files.iter().map(Source::from_argument) {
+            let mut reader = self.reader(&read, &source)?;
             loop {
                 let mut group: Vec<Document> = Vec::with_capacity(GROUP);
                 while group.len() < GROUP {
-                    match reader.next(&mut notices)? {
+                    match reader.next(notices)? {
                         Some(document) => group.push(document),
                         None => break,
                     }
@@ -95,17 +143,9 @@ impl Arguments {
                 if group.is_empty() {
                     break;
                 }
-                mark(pipeline, &mut annotators, &mut group)?;
-                for document in &group {
-                    output
-                        .write(document, &mut notices)
-                        .map_err(|error| self.unwritten(error))?;
-                }
+                each(&mut group, notices)?;
             }
         }
-        output.finish().map_err(|error| self.unwritten(error))?;
-        drop(output);
-        documents::tell(&notices, console);
         Ok(())
     }
 
@@ -189,22 +229,33 @@ impl Arguments {
     }
 }
 
-/// Marks the documents of a group, each thread its share.
-fn mark<'p>(
-    pipeline: &'p Pipeline,
-    annotators: &mut [Option<Annotator<'p>>],
+/// Does something with the documents of a group, each thread with its share and its worker.
+pub fn each_share<W: Send, T: Send>(
     group: &mut [Document],
-) -> Result<(), Error> {
-    let share = group.len().div_ceil(annotators.len()).max(1);
-    group
+    workers: &mut [Option<W>],
+    worker: impl Fn() -> W + Sync,
+    work: impl Fn(&mut W, &mut Document) -> Result<T, Error> + Sync,
+) -> Result<Vec<T>, Error> {
+    let share = group.len().div_ceil(workers.len()).max(1);
+    let shares: Result<Vec<Vec<T>>, Error> = group
         .par_chunks_mut(share)
-        .zip(annotators.par_iter_mut())
-        .try_for_each(|(documents, annotator)| {
-            let annotator = annotator.get_or_insert_with(|| pipeline.annotator());
-            documents
-                .iter_mut()
-                .try_for_each(|document| annotator.annotate(document))
+        .zip(workers.par_iter_mut())
+        .map(|(documents, own)| {
+            let own = own.get_or_insert_with(&worker);
+            documents.iter_mut().map(|document| work(own, document)).collect()
         })
+        .collect();
+    Ok(shares?.into_iter().flatten().collect())
+}
+
+/// Why nothing is marked in a sentence.
+fn trouble(impossible: &Impossible, limits: &Limits) -> String {
+    let place = |position| format!("at token {} of it", position + 1);
+    let problem = problem(&impossible.error, limits, None, true, place);
+    format!(
+        "{}, {problem}",
+        sentence_name(&impossible.document, &impossible.text)
+    )
 }
 
 /// Writes a line for each span. Start and end count characters.
@@ -276,6 +327,6 @@ fn confidence(score: Option<f64>) -> String {
 }
 
 /// A cell that breaks no table.
-fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> String {
     text.replace(['\t', '\n', '\r'], " ")
 }

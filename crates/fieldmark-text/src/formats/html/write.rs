@@ -4,8 +4,8 @@ use super::{Parsed, decode_bytes, parse};
 use crate::document::{Annotation, Document, Place};
 use crate::error::ReadError;
 use crate::formats::encoding::{Decoded, Encoding, read_bytes};
-use crate::formats::xml::Escaped;
 use crate::formats::losses::with_marked_tokens;
+use crate::formats::xml::Escaped;
 use crate::formats::{DocumentWriter, NoticeKind, Notices, tell_unwritten};
 use crate::render::{self, html::Page};
 use crate::source::Source;
@@ -67,7 +67,8 @@ impl<W: Write> HtmlWriter<W> {
 impl<W: Write> DocumentWriter for HtmlWriter<W> {
     fn write(&mut self, document: &Document, notices: &mut Notices) -> io::Result<()> {
         let given = document.given.as_ref();
-        let tokens = document.annotations.is_empty() && given.is_some_and(|given| given.labelled().next().is_some());
+        let tokens =
+            document.annotations.is_empty() && given.is_some_and(|given| given.labelled().next().is_some());
         let document = &*with_marked_tokens(document);
         tell_unwritten(document, "HTML", false, notices);
         match &mut self.mode {

@@ -3,8 +3,8 @@
 use super::InlineXmlOptions;
 use super::tags::as_name;
 use crate::document::{Annotation, Document};
-use crate::formats::xml::{Escaped, tell_characters};
 use crate::formats::losses::with_marked_tokens;
+use crate::formats::xml::{Escaped, tell_characters};
 use crate::formats::{DocumentWriter, NoticeKind, Notices, tell_unwritten};
 use std::cmp::Reverse;
 use std::io::{self, Write};
