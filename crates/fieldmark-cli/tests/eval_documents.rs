@@ -248,12 +248,92 @@ fn two_systems_are_compared() {
     let comparison = &value["comparison"];
     assert_eq!(comparison["first"]["correct"], 2);
     assert_eq!(comparison["second"]["correct"], 1);
-    let p = comparison["randomisation"][2]["p"].as_f64().unwrap();
+    let p = comparison["tests"][2]["p"].as_f64().unwrap();
     // Of two documents, one exchanged or both: all four ways are as extreme, or half of them.
     assert!(p > 0.4, "{p}");
     assert!(text.contains(&format!("p = {p:.4}")), "{text}");
     let again = place.run("eval gold.jsonl found.jsonl --against other.jsonl");
     assert_eq!(text, again);
+}
+
+#[test]
+fn the_test_and_its_tails_are_chosen() {
+    let place = place();
+    let command = "eval gold.jsonl found.jsonl --against other.jsonl --test welch,paired-t";
+    let text = place.run(&format!("{command} --tails 1 --html page.html"));
+    for expected in [
+        "Welch's t-test over documents (one-tailed: is the first better?)",
+        "paired t-test over documents (one-tailed",
+        "df = 1, p = ",
+    ] {
+        assert!(text.contains(expected), "{expected}\n{text}");
+    }
+    assert!(!text.contains("randomisation"), "{text}");
+    let page = place.read("page.html");
+    assert!(
+        page.contains("Welch&#39;s t-test, one-tailed") && page.contains("df = 1"),
+        "{page}"
+    );
+    let tests = |tails| {
+        let value = json(&place.run(&format!("{command} --tails {tails} --json")));
+        value["comparison"]["tests"].clone()
+    };
+    let (one, two) = (tests(1), tests(2));
+    assert_eq!(
+        (one[0]["test"].as_str(), one[1]["test"].as_str()),
+        (Some("welch"), Some("paired-t"))
+    );
+    assert_eq!(
+        (one[1]["tail"].as_str(), two[1]["tail"].as_str()),
+        (Some("greater"), Some("both"))
+    );
+    let p = |tests: &serde_json::Value| tests[1]["p"].as_f64().unwrap();
+    assert!(
+        (2.0 * p(&one) - p(&two)).abs() < 1e-9,
+        "the first is better: half of the tails"
+    );
+    assert_eq!(one[1]["degrees_of_freedom"], 1.0);
+    let error = place.refuse("eval gold.jsonl found.jsonl --test welch");
+    assert!(error.contains("--against"), "{error}");
+}
+
+#[test]
+fn two_cross_validations_are_compared() {
+    let place = Place::with_data();
+    place.run("init chunking --output names.toml");
+    place.write("one.json", place.run("cv names.toml --folds 3 --json"));
+    let text =
+        place.run("cv names.toml --folds 3 -o training.max_iterations=1 --against one.json --html page.html");
+    assert!(
+        text.contains("this config (first) minus one.json (second)"),
+        "{text}"
+    );
+    assert!(text.contains("paired t-test over parts (two-tailed):"), "{text}");
+    assert!(text.contains("df = 2, p = "), "{text}");
+    assert!(place.read("page.html").contains("Difference"));
+    let value =
+        json(&place.run("cv names.toml --folds 3 --against one.json --test welch,randomisation --json"));
+    let tests = &value[0]["difference"]["tests"];
+    assert_eq!(
+        (tests[0]["test"].as_str(), tests[0]["difference"].as_f64()),
+        (Some("welch"), Some(0.0))
+    );
+    assert_eq!(tests[0]["p"], 1.0, "a config does not differ from itself");
+    let error = place.refuse("cv names.toml --folds 2 --against one.json --test paired-t");
+    assert!(
+        error.contains("needs the same parts") && error.contains("--test welch"),
+        "{error}"
+    );
+    assert!(
+        place
+            .run("cv names.toml --folds 2 --against one.json")
+            .contains("Welch's t-test over parts")
+    );
+    let error = place.refuse("cv names.toml --folds 2 --against names.toml");
+    assert!(
+        error.contains("not what `fieldmark cv CONFIG --json` prints"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -116,10 +116,7 @@ fn options_that_do_not_fit_the_model_are_refused() {
             "tag names.fmk notes.txt --forbid O:B-DRUG",
             "expected two labels of the model",
         ),
-        (
-            "tag names.fmk notes.txt --rule never=DRUG",
-            "--rule",
-        ),
+        ("tag names.fmk notes.txt --rule never=DRUG", "--rule"),
         ("tag names.fmk notes.txt --to docx", "there is no format \"docx\""),
         (
             "tag names.fmk notes.txt --to pubmed --output nowhere/x",
@@ -185,12 +182,21 @@ fn models_that_read_text_answer_questions_about_tokens() {
     place.write("notes.txt", "Ada sleeps here.\n");
     let spans = cells(&place.run("tag names.fmk notes.txt"));
     let table = place.run("tag names.fmk notes.txt --probs");
-    assert!(table.starts_with("document\tstart\tend\ttext\tlabel\tprobability\n"), "{table}");
+    assert!(
+        table.starts_with("document\tstart\tend\ttext\tlabel\tprobability\n"),
+        "{table}"
+    );
     let rows = cells(&table);
-    assert_eq!(rows[0][..5], ["notes.txt", "0", "3", "Ada", "S-PER"].map(str::to_owned));
+    assert_eq!(
+        rows[0][..5],
+        ["notes.txt", "0", "3", "Ada", "S-PER"].map(str::to_owned)
+    );
     // The only token of a span is as probable as the span.
     let number = |cell: &str| cell.parse::<f64>().unwrap();
-    assert!((number(&rows[0][5]) - number(&spans[0][4])).abs() < 1e-4, "{table}");
+    assert!(
+        (number(&rows[0][5]) - number(&spans[0][4])).abs() < 1e-4,
+        "{table}"
+    );
     assert_eq!(rows.len(), 4);
     let marginals = cells(&place.run("tag names.fmk notes.txt --marginals"));
     let sum: f64 = marginals[1][5..]
@@ -208,10 +214,16 @@ fn models_that_read_text_answer_questions_about_tokens() {
     assert_eq!(pairs[0][..3], ["notes.txt", "0", "10"].map(str::to_owned));
     let sequences = cells(&place.run("tag names.fmk notes.txt --log-probs"));
     assert_eq!((sequences[0][2].as_str(), sequences[0][5].as_str()), ("16", "-"));
-    assert!((number(&sequences[0][4]).exp() - ranks[0]).abs() < 1e-4, "{sequences:?}");
+    assert!(
+        (number(&sequences[0][4]).exp() - ranks[0]).abs() < 1e-4,
+        "{sequences:?}"
+    );
     let json: serde_json::Value =
         serde_json::from_str(&place.run("tag names.fmk notes.txt --json --spans --probs")).unwrap();
-    assert_eq!((json["document"].as_str(), json["tokens"][1]["text"].as_str()), (Some("notes.txt"), Some("sleeps")));
+    assert_eq!(
+        (json["document"].as_str(), json["tokens"][1]["text"].as_str()),
+        (Some("notes.txt"), Some("sleeps"))
+    );
     assert_eq!(json["spans"][0]["text"], "Ada");
     // Documents with annotations have gold labels.
     place.run("tag names.fmk notes.txt --output found.jsonl");
@@ -228,8 +240,15 @@ fn models_that_read_text_take_constraints() {
     assert_eq!(place.run("tag names.fmk notes.txt --log-space"), free);
     assert!(cells(&free).iter().any(|row| row[3] == "PER"), "{free}");
     let forbidden = place.run("tag names.fmk notes.txt --forbid ^:S-PER --forbid ^:B-PER");
-    assert!(!cells(&forbidden).iter().any(|row| row[1] == "0" && row[3] == "PER"), "{forbidden}");
-    let never = place.command("tag names.fmk notes.txt").args(["--rule", "never PER"]);
+    assert!(
+        !cells(&forbidden)
+            .iter()
+            .any(|row| row[1] == "0" && row[3] == "PER"),
+        "{forbidden}"
+    );
+    let never = place
+        .command("tag names.fmk notes.txt")
+        .args(["--rule", "never PER"]);
     let never = common::output(never.done().success());
     assert!(!cells(&never).iter().any(|row| row[3] == "PER"), "{never}");
     // What is known stays, with certainty, and what is beside it is found as before.
@@ -240,9 +259,15 @@ fn models_that_read_text_take_constraints() {
     let fixed = cells(&place.run("tag names.fmk known.jsonl --fix-labels"));
     let known = fixed.iter().find(|row| row[6] == "sleeps").unwrap();
     assert_eq!((known[3].as_str(), known[4].as_str()), ("PER", "1.0000"));
-    assert!(!cells(&place.run("tag names.fmk known.jsonl")).iter().any(|row| row[6] == "sleeps"));
+    assert!(
+        !cells(&place.run("tag names.fmk known.jsonl"))
+            .iter()
+            .any(|row| row[6] == "sleeps")
+    );
     // Where nothing is possible, the rest is done all the same.
-    let never = place.command("tag names.fmk known.jsonl --fix-labels").args(["--rule", "never PER"]);
+    let never = place
+        .command("tag names.fmk known.jsonl --fix-labels")
+        .args(["--rule", "never PER"]);
     let errors = common::errors(&never.done().code(2));
     assert!(
         errors.contains("in the sentence \"Ada sleeps here.\", no label sequence satisfies the rule"),

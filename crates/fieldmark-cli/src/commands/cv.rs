@@ -1,5 +1,6 @@
 //! `fieldmark cv`: how well a config does on data that it was not trained on.
 
+mod compare;
 mod page;
 mod results;
 
@@ -8,6 +9,7 @@ use crate::documents;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::options::machine::Threads;
+use crate::options::significance::TestOptions;
 use crate::paths::check_writable;
 use fieldmark::assess::Pair;
 use fieldmark::config::Config;
@@ -17,7 +19,7 @@ use fieldmark::text::formats::Notices;
 use fieldmark::{Flow, Observer, Progress, Scores, TrainedPipeline, train_pipeline};
 use indicatif::{ProgressBar, ProgressStyle};
 use page::Tested;
-use results::{ShareResult, rows, table};
+use results::{Design, ShareResult, rows, table};
 use std::path::{Path, PathBuf};
 
 /// Train and test a config on parts of its training data
@@ -68,6 +70,15 @@ pub struct Arguments {
     #[command(flatten)]
     threads: Threads,
 
+    /// Compare with another config: a file that `fieldmark cv OTHER --json` wrote
+    ///
+    /// If both have the same parts of the same documents, their scores are compared part by part.
+    #[arg(long, value_name = "FILE")]
+    against: Option<PathBuf>,
+
+    #[command(flatten)]
+    tests: TestOptions,
+
     /// Write a page with intervals, the learning curve of --curve, confusion, calibration and the worst errors
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
@@ -83,6 +94,9 @@ Examples:
   fieldmark cv cv.toml --folds 3
   fieldmark cv cv.toml --folds 3 --curve --html cv.html
   fieldmark cv cv.toml --bootstrap 5 -o training.c2=1
+  fieldmark cv cv.toml --folds 3 --json > first.json
+  fieldmark cv cv.toml --folds 3 -o training.c2=1 --against first.json
+  fieldmark cv cv.toml --folds 4 --against first.json --test welch --tails 1
   fieldmark cv cv.toml --held-out -o 'data.test=[\"test.txt\"]'";
 
 /// Shares of the documents for a learning curve.
@@ -128,10 +142,19 @@ impl Arguments {
                 share,
                 documents: documents as f64 / splits.len().max(1) as f64,
                 splits: scores.len(),
+                design: Design {
+                    name: self.design(),
+                    seed: self.seed,
+                    documents: all.len(),
+                },
                 measures,
+                difference: None,
             });
         }
         bar.finish_and_clear();
+        if let (Some(file), Some(last)) = (&self.against, results.last_mut()) {
+            last.difference = Some(compare::compare(last, file, &self.tests, self.seed)?);
+        }
         if let Some(html) = &self.html {
             let lead = format!("{}, {}, {} documents.", config.name, self.design(), all.len());
             super::eval::write_page(html, &lead, &page::sections(&results, &tested)?, console)?;

@@ -1,5 +1,6 @@
 //! Assessments as sections of a page: scores, errors in context, confusion, confidence.
 
+use super::significance::{Significance, tail_name};
 use super::text::f_name;
 use super::{Assessment, Case, CaseSpan, Comparison, Confidence, NamedScore};
 use fieldmark_eval::{Confusion, Matching, OperatingPoint, ReliabilityBin, SpanTable};
@@ -162,34 +163,30 @@ impl Comparison {
         let table = Table::new(score_header("System", self.beta))
             .row(score_cells(first, &self.first))
             .row(score_cells(second, &self.second));
-        let mut tests = Table::new(["First minus second", "Points", "p", "Test"]);
-        let rows = self
-            .randomisation
-            .iter()
-            .map(|test| (test, "approximate randomisation"));
-        let paired = self
-            .documents
-            .iter()
-            .map(|test| (test, "paired t over documents"));
-        for (test, name) in rows.chain(paired) {
-            let measure = if test.measure == "F" {
-                f_name(self.beta)
-            } else {
-                test.measure.to_owned()
-            };
-            tests = tests.row([
-                measure,
-                format!("{:+.2}", 100.0 * test.difference),
-                format!("{:.4}", test.p),
-                name.to_owned(),
-            ]);
-        }
-        Section::new("Two systems").with_table(table).with_table(tests).with_paragraph(format!(
-            "p is the probability of a difference at least as large, either way, if both were equally good. The first is \
-             better on {} documents, the second on {}.",
-            self.better.0, self.better.1
-        ))
+        Section::new("Two systems")
+            .with_table(table)
+            .with_table(test_table(&self.tests))
+            .with_paragraph(format!(
+                "p is the probability of a difference at least as large if both were equally good. The first is better on \
+                 {} documents, the second on {}.",
+                self.better.0, self.better.1
+            ))
     }
+}
+
+/// Tests of significance, line by line.
+pub fn test_table(tests: &[Significance]) -> Table {
+    let mut table = Table::new(["First minus second", "Points", "p", "Test", "Statistic"]);
+    for test in tests {
+        table = table.row([
+            test.measure.clone(),
+            format!("{:+.2}", 100.0 * test.difference),
+            format!("{:.4}", test.p),
+            format!("{}, {}", test.test.name(), tail_name(test.tail)),
+            test.statistic().unwrap_or_else(|| "–".to_owned()),
+        ]);
+    }
+    table
 }
 
 /// A confusion table with a word about it.

@@ -1,7 +1,8 @@
 //! Assessments as text.
 
 use super::measures::matching_name;
-use super::{Assessment, Comparison, Confidence, NamedScore, Others, Significance};
+use super::significance::TestList;
+use super::{Assessment, Comparison, Confidence, NamedScore, Others};
 use fieldmark_eval::{SpanTable, Verdict};
 use std::fmt;
 
@@ -238,42 +239,24 @@ impl fmt::Display for Comparison {
             self.beta,
             &[Line::of(&self.first), Line::of(&self.second)],
         )?;
-        let test = |f: &mut fmt::Formatter<'_>, test: &Significance| {
-            let name = match test.measure {
-                "F" => f_name(self.beta),
-                other => other.to_owned(),
-            };
-            writeln!(
-                f,
-                "  {name}: {:+.2} points, p = {:.4}",
-                100.0 * test.difference,
-                test.p
-            )
+        writeln!(f, "first minus second:")?;
+        let tests = TestList {
+            tests: &self.tests,
+            items: "documents",
         };
+        write!(f, "{tests}")?;
+        let (first, second) = self.better;
         writeln!(
             f,
-            "first minus second, approximate randomisation ({} shuffles of documents, two-tailed):",
-            self.shuffles
-        )?;
-        self.randomisation
-            .iter()
-            .try_for_each(|significance| test(f, significance))?;
-        if let Some(documents) = &self.documents {
-            writeln!(
-                f,
-                "paired t-test over documents (the first is better on {}, the second on {}):",
-                self.better.0, self.better.1
-            )?;
-            test(f, documents)?;
-        }
-        Ok(())
+            "the first is better on {first} documents, the second on {second}"
+        )
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::tests::{assess, pair};
-    use super::super::{Measure, compare};
+    use super::super::{CompareOptions, Measure, compare};
 
     /// The lines of a text with single blanks.
     fn lines(text: impl ToString) -> Vec<String> {
@@ -316,14 +299,18 @@ mod tests {
             .collect();
         let mut bad = good.clone();
         bad.iter_mut().skip(4).for_each(|pair| pair.found.clear());
-        let text = lines(compare(&bad, &good, Measure::Exact, 2.0, 1).unwrap());
+        let options = CompareOptions {
+            beta: 2.0,
+            ..CompareOptions::default()
+        };
+        let text = lines(compare(&bad, &good, &options).unwrap());
         for expected in ["recall: -80.00 points, p = ", "F2: -76.19 points, p = "] {
             assert!(
                 text.iter().any(|line| line.starts_with(expected)),
                 "{expected}\n{text:#?}"
             );
         }
-        let better = "paired t-test over documents (the first is better on 0, the second on 16):";
+        let better = "the first is better on 0 documents, the second on 16";
         assert!(text.iter().any(|line| line == better), "{text:#?}");
     }
 }

@@ -1,5 +1,6 @@
 //! The page of a cross-validation: intervals, the learning curve, and what all parts got wrong.
 
+use super::compare::Difference;
 use super::results::{Row, ShareResult};
 use crate::failure::Failure;
 use fieldmark::assess::{AssessOptions, Assessment, Pair, label_sections};
@@ -33,6 +34,7 @@ pub fn sections(results: &[ShareResult], tested: &Tested) -> Result<Vec<Section>
     let mut sections = Vec::new();
     if let Some(all) = results.last() {
         sections.push(summary(all));
+        sections.extend(all.difference.as_ref().map(Difference::section));
     }
     if results.len() > 1 {
         sections.push(curve(results));

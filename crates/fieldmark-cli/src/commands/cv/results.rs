@@ -1,10 +1,11 @@
 //! Scores of all parts: their means, and how far to trust them.
 
+use super::compare::Difference;
 use crate::failure::Failure;
 use fieldmark::Scores;
 use fieldmark::eval::{Counts, Summary};
-use serde::Serialize;
-use std::fmt::Write;
+use serde::{Deserialize, Serialize};
+use std::fmt::{self, Write};
 
 /// What came out for a share of the documents.
 #[derive(Serialize)]
@@ -15,7 +16,31 @@ pub struct ShareResult {
     pub documents: f64,
     /// Number of parts.
     pub splits: usize,
+    /// How they were made.
+    pub design: Design,
     pub measures: Vec<Row>,
+    /// To another cross-validation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub difference: Option<Difference>,
+}
+
+/// How the parts were made: equal designs have the same parts of as many documents.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Design {
+    pub name: String,
+    pub seed: u64,
+    pub documents: usize,
+}
+
+impl fmt::Display for Design {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Design {
+            name,
+            seed,
+            documents,
+        } = self;
+        write!(f, "{name} of {documents} documents with seed {seed}")
+    }
 }
 
 /// A measure over all parts, with its 95 % interval.
@@ -27,6 +52,8 @@ pub struct Row {
     pub deviation: f64,
     pub low: Option<f64>,
     pub high: Option<f64>,
+    /// The score of each part; of a type, of those that have it.
+    pub values: Vec<f64>,
 }
 
 /// The measures over all parts.
@@ -45,6 +72,7 @@ pub fn rows(scores: &[Scores], labels: bool, bootstrap: bool) -> Result<Vec<Row>
             deviation: summary.deviation(),
             low: interval.map(|interval| interval.low),
             high: interval.map(|interval| interval.high),
+            values,
         })
     };
     if labels {
@@ -117,6 +145,9 @@ pub fn table(results: &[ShareResult]) -> String {
                 100.0 * row.deviation
             );
         }
+    }
+    for difference in results.iter().filter_map(|result| result.difference.as_ref()) {
+        text += &difference.text();
     }
     text
 }

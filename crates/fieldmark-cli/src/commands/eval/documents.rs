@@ -4,10 +4,11 @@ use super::read::{self, ReadingOptions};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::options::machine::Threads;
+use crate::options::significance::TestOptions;
 use crate::paths::check_writable;
 use fieldmark::assess::{
-    AssessOptions, Assessment, Comparison, Measure, Pair, Pairing, compare, label_sections, pair_documents,
-    write_page,
+    AssessOptions, Assessment, CompareOptions, Comparison, Measure, Pair, Pairing, compare, label_sections,
+    pair_documents, write_page,
 };
 use fieldmark::core::container::Container;
 use fieldmark::text::document::Document;
@@ -39,10 +40,15 @@ pub struct DocumentOptions {
     precision: Option<f64>,
 
     /// Also score these predicted documents, and test whether the difference is more than chance
+    ///
+    /// By --test; without it, by randomisation of precision, recall and F, and by a paired t-test of F of documents.
     #[arg(long, value_name = "PRED")]
     against: Option<PathBuf>,
 
-    /// Decides which outputs are exchanged by the test of --against [default: 0]
+    #[command(flatten)]
+    tests: TestOptions,
+
+    /// Decides which outputs are exchanged by the randomisation of --against [default: 0]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 
@@ -107,7 +113,10 @@ impl DocumentOptions {
             ("html", self.html.is_some()),
             ("cases", self.cases.is_some()),
         ];
-        let all = own.into_iter().chain(self.reading.given());
+        let all = own
+            .into_iter()
+            .chain(self.tests.given())
+            .chain(self.reading.given());
         all.filter(|(_, given)| *given).map(|(name, _)| name)
     }
 
@@ -229,8 +238,15 @@ impl DocumentOptions {
             true => Measure::GeneMention,
             false => Measure::Exact,
         };
-        let seed = self.seed.unwrap_or(0);
-        compare(pairs, &others.pairs, measure, options.beta, seed).map_err(Failure::user)
+        let defaults = CompareOptions::default();
+        let options = CompareOptions {
+            measure,
+            beta: options.beta,
+            tests: self.tests.tests().unwrap_or(defaults.tests),
+            tail: self.tests.tail(),
+            seed: self.seed.unwrap_or(defaults.seed),
+        };
+        compare(pairs, &others.pairs, &options).map_err(Failure::user)
     }
 
     /// Scores a model that labels every token.
