@@ -56,6 +56,22 @@ fn every_format_can_be_written_and_nothing_else_is_needed() {
 }
 
 #[test]
+fn a_tokenizer_that_cuts_otherwise_than_the_data_is_told() {
+    let place = Place::with_data();
+    place.write("doses.txt", "take O\n3.75 B-DOSE\nmg I-DOSE\n\n");
+    place.run("init ner --output doses.toml");
+    let command = "train doses.toml --model doses.fmk -o data.train=[\"doses.txt\"] -o data.read.columns=[]";
+    let told = |command: &str| common::errors(&place.command(command).done().code(0));
+    let errors = told(command);
+    assert!(
+        errors.contains("the tokenizer punctuation would cut 1 of 3 tokens of the training data otherwise"),
+        "{errors}"
+    );
+    let errors = told(&format!("{command} -o text.tokenizer=clinical"));
+    assert!(!errors.contains("tokenizer"), "{errors}");
+}
+
+#[test]
 fn a_model_tells_what_it_is_and_why_it_decides() {
     let place = trained();
     place.write("notes.txt", "Ada sleeps here.\n");

@@ -6,6 +6,7 @@ mod dump;
 mod gold;
 mod known;
 mod lists;
+mod mismatch;
 mod score;
 mod scorer;
 mod sequences;
@@ -14,6 +15,7 @@ mod train;
 
 pub use annotate::{Annotator, AnnotatorOptions, AnnotatorReport, Described, Impossible};
 pub use card::{Counts as DataCounts, ModelCard};
+pub use mismatch::{TokenMismatch, token_mismatch};
 pub use score::Scores;
 pub use train::{RunSummary, TrainedPipeline, train_pipeline};
 

@@ -8,7 +8,7 @@ use crate::progress::{Event, Watcher};
 use crate::{documents, interrupt, memory};
 use fieldmark::config::{Config, TrainingConfig};
 use fieldmark::text::formats::Notices;
-use fieldmark::{Stop, train_pipeline};
+use fieldmark::{Stop, token_mismatch, train_pipeline};
 use std::path::Path;
 
 /// Whether a file is a config.
@@ -55,6 +55,9 @@ impl Arguments {
             dev.len()
         ));
         documents::tell(&notices, console);
+        if let Some(mismatch) = token_mismatch(&config.text, &train) {
+            console.warn(&mismatch.to_string());
+        }
 
         let most = config.training.algorithm(&[])?.max_iterations();
         let mut watcher = Watcher::new(console, self.run.json, most);
