@@ -151,7 +151,35 @@ fn options_that_do_not_fit_the_model_are_refused() {
         ),
         (
             "train names.toml --model x.fmk --c2 2",
-            "is for data without a config",
+            "--c2 is for data without a config: set training.c2 in the config",
+        ),
+        (
+            "train names.toml --model x.fmk --algorithm ap",
+            "--algorithm is for data without a config: set training.algorithm",
+        ),
+        (
+            "train names.toml --model x.fmk --template template.txt",
+            "--template is for data without a config: a config lists its features",
+        ),
+        (
+            "train names.toml --model x.fmk --separator tab",
+            "--separator is for data without a config: columns of documents",
+        ),
+        (
+            "train names.toml --model x.fmk --skip-lines #",
+            "--skip-lines is for data without a config: the reader",
+        ),
+        (
+            "train names.toml --model x.fmk --labels literal",
+            "--labels is for data without a config: labels of documents",
+        ),
+        (
+            "train names.toml --model x.fmk --format columns",
+            "--format is for data without a config: set data.read.format",
+        ),
+        (
+            "train names.toml --model x.fmk --no-lower-orders",
+            "set model.lower_orders in the config",
         ),
         (
             "train names.toml --model x.fmk -o training.c3=1",

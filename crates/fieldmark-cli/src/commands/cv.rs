@@ -128,7 +128,8 @@ impl Arguments {
                 documents += train.len();
                 let test: Vec<Document> = split.test.iter().map(|&index| all[index].clone()).collect();
                 let mut watch = Watch { stopped: false };
-                let trained = train_pipeline(&config, folder, &train, &[], &mut watch)?;
+                let trained = train_pipeline(&config, folder, &train, &[], &mut watch)
+                    .map_err(super::train::config::failure)?;
                 if watch.stopped {
                     return Err(Failure::user("stopped before all parts were tested"));
                 }
