@@ -186,6 +186,19 @@ fn options_that_do_not_fit_the_model_are_refused() {
             "unknown key 'c3' in training, did you mean",
         ),
         (
+            "train names.toml --model x.fmk -o training.c2=-1",
+            "training.c2 is -1, expected",
+        ),
+        ("cv names.toml --folds 2 -o training.c2=-1", "training.c2 is -1, expected"),
+        (
+            "train names.toml --model x.fmk -o training.algorithm=ap -o training.c2=1",
+            "training.c2 means nothing to training.algorithm ap",
+        ),
+        (
+            "train names.toml --model x.fmk -o training.c2=much",
+            "-o training.c2=much: invalid type",
+        ),
+        (
             "train names.toml --model x.fmk -o data.train=[]",
             "data.train names no file",
         ),
