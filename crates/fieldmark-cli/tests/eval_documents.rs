@@ -425,6 +425,24 @@ fn models_that_label_tokens_are_scored_by_labels() {
     let text = place.run("eval --model pos.fmk train.conllu --html pos.html");
     assert!(text.starts_with("tokens: 4 of 4 right (100.00%)"), "{text}");
     assert!(place.read("pos.html").contains("Accuracy"));
+    assert!(text.contains("confidence: expected calibration error"), "{text}");
+    place.write("test.conllu", conllu(&[("we", "PRON"), ("eat", "NOUN")]));
+    place.run("eval --model pos.fmk test.conllu --html pos.html");
+    let page = place.read("pos.html");
+    for expected in [
+        "Calibration: is it right as often as it is sure?",
+        "predicted labels; large dots",
+        "Wrong labels: the surest first",
+        "gold <span class=\"kind",
+    ] {
+        assert!(page.contains(expected), "{expected}\n{page}");
+    }
+    let excerpt = page.split("class=\"excerpt\"").nth(1).unwrap();
+    let excerpt = excerpt.split("</p>").next().unwrap();
+    assert_eq!(excerpt.matches("class=\"gold").count(), 1, "only the wrong word is marked: {excerpt}");
+    let value = json(&place.run("eval --model pos.fmk test.conllu --json"));
+    assert_eq!(value["cases"][0]["gold"]["type"], "NOUN");
+    assert!(value["calibration"]["brier"].as_f64().unwrap() > 0.0);
     let error = place.refuse("eval --model pos.fmk train.conllu --precision 0.9");
     assert!(
         error.contains("--precision is for models that mark spans"),

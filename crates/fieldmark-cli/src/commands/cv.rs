@@ -240,7 +240,7 @@ fn test_part(
         return Ok(pipeline.score(test)?);
     }
     if pipeline.config().labels.column.is_some() {
-        tested.add_labels(pipeline.label_evaluation(test)?)?;
+        tested.add_labels(pipeline.test_labels(test)?)?;
         return Ok(pipeline.score(test)?);
     }
     let pairs: Vec<Pair> = pipeline.compare(test)?;

@@ -1,11 +1,13 @@
 //! Annotated text as one HTML page that needs nothing from outside: no script, no font, no image.
 //!
-//! Each span carries its type and confidence beside it, thicker underlines are surer spans, and a note with
+//! Each span carries its type and confidence beside it, thicker underlines are surer spans (a dashed one is a span
+//! without confidence), spans inside of others have lines of their own, and a note with
 //! the details opens under the pointer and on keyboard focus. The page follows the reader's light or dark
 //! scheme, meets the contrast of WCAG 2.2 AA and fits a phone. All text is escaped, and a content security
 //! policy forbids scripts even so.
 
 mod excerpt;
+mod marks;
 mod section;
 mod table;
 
@@ -13,9 +15,10 @@ pub use excerpt::{Excerpt, Mark};
 pub use section::Section;
 pub use table::{Cell, Table};
 
+use marks::Layers;
 use super::palette::COLOURS;
 use super::plot::SERIES_SLOTS;
-use super::{Annotation, Palette, Piece, RenderError, percent, pieces, visible};
+use super::{Annotation, Palette, RenderError, visible};
 use std::fmt::{self, Write};
 
 /// What a page shows, from top to bottom.
@@ -51,7 +54,7 @@ pub struct Document<'a> {
     pub heading: &'a str,
     /// The text.
     pub text: &'a str,
-    /// Its spans, in any order.
+    /// Its spans, in any order; they may nest and overlap.
     pub annotations: &'a [Annotation<'a>],
     /// Whether the spans are the labels of tokens: then types stand under the words.
     pub tokens: bool,
@@ -62,7 +65,7 @@ impl Page<'_> {
     pub fn to_html(&self) -> Result<String, RenderError> {
         let mut cut = Vec::with_capacity(self.documents.len());
         for document in self.documents {
-            cut.push((document, pieces(document.text, document.annotations)?));
+            cut.push((document, Layers::new(document.text, document.annotations)?));
         }
         for section in self.sections {
             section.check()?;
@@ -77,8 +80,8 @@ impl Page<'_> {
         out.head(self, &palette);
         out.legend(&palette, marks);
         out.raw("</header>\n<main>\n");
-        for (document, pieces) in &cut {
-            out.document(document, pieces, &palette);
+        for (document, layers) in &cut {
+            out.document(document, layers, &palette);
         }
         for section in self.sections {
             out.section(section, &palette);
@@ -197,12 +200,16 @@ impl Html {
         self.raw("</ul>\n");
         if marks().any(|mark| mark.confidence.is_some()) {
             self.raw("<p class=\"key\">How sure: <span><i class=\"doubt\"></i>less than even</span> ");
-            self.raw("<span><i style=\"--sure:.5\"></i>even</span> <span><i style=\"--sure:1\"></i>certain.</span> ");
+            self.raw("<span><i style=\"--sure:.5\"></i>even</span> <span><i style=\"--sure:1\"></i>certain</span>");
+            if marks().any(|mark| mark.confidence.is_none()) {
+                self.raw(" <span><i class=\"unsaid\"></i>not said</span>");
+            }
+            self.raw(". ");
             self.raw("Point at a span, or press Tab, for details.</p>\n");
         }
     }
 
-    fn document(&mut self, document: &Document<'_>, pieces: &[Piece<'_>], palette: &Palette<'_>) {
+    fn document(&mut self, document: &Document<'_>, layers: &Layers<'_>, palette: &Palette<'_>) {
         self.raw("<article class=\"card\">\n");
         if !document.heading.is_empty() {
             self.put(format_args!(
@@ -212,41 +219,9 @@ impl Html {
         }
         let tokens = if document.tokens { " tokens" } else { "" };
         self.put(format_args!("<div class=\"text{tokens}\" dir=\"auto\">"));
-        for piece in pieces {
-            match piece.mark {
-                None => self.put(format_args!("{}", Escaped(piece.text))),
-                Some(mark) => self.mark(piece.text, mark, palette.slot(mark.kind), document.tokens),
-            }
-        }
+        self.layers(layers, document.tokens, palette);
+        self.end_layers(layers);
         self.raw("</div>\n</article>\n");
-    }
-
-    /// A marked stretch. The confidence of a token is in its note alone: there is one beside the other.
-    fn mark(&mut self, text: &str, mark: &Annotation<'_>, slot: usize, token: bool) {
-        self.notes += 1;
-        let (note, kind) = (self.notes, Escaped(mark.kind));
-        let doubt = if mark.confidence.is_some_and(|confidence| confidence < 0.5) {
-            " doubt"
-        } else {
-            ""
-        };
-        self.put(format_args!(
-            "<mark class=\"c{slot}{doubt}\" tabindex=\"0\" aria-describedby=\"n{note}\""
-        ));
-        if let Some(confidence) = mark.confidence {
-            self.put(format_args!(" style=\"--sure:{confidence:.3}\""));
-        }
-        self.put(format_args!(">{}<span class=\"tag\">{kind}", Escaped(text)));
-        if let Some(confidence) = mark.confidence.filter(|_| !token) {
-            self.put(format_args!(" {}", Escaped(&percent(confidence))));
-        }
-        self.put(format_args!(
-            "</span><span class=\"tip\" role=\"tooltip\" id=\"n{note}\"><b>{kind}</b>"
-        ));
-        if let Some(confidence) = mark.confidence {
-            self.put(format_args!("Confidence {confidence:.4}<br>"));
-        }
-        self.put(format_args!("Bytes {} to {}</span></mark>", mark.start, mark.end));
     }
 }
 
@@ -322,7 +297,7 @@ mod tests {
         assert!(html.contains("tabindex=\"0\" aria-describedby=\"n1\" style=\"--sure:0.934\">💊"));
         assert!(html.contains("<span class=\"tag\">DRUG 93%</span>"));
         assert!(html.contains("id=\"n1\"><b>DRUG</b>Confidence 0.9340<br>Bytes 5 to 9</span>"));
-        assert!(html.contains("mark:hover .tip, mark:focus .tip { display: block; }"));
+        assert!(html.contains("mark:hover > .tip, mark:focus > .tip { display: block; }"));
         assert!(!body(&html).contains("class=\"c3 doubt\""));
         let unsure = page(
             "Give iron.",
@@ -360,6 +335,12 @@ mod tests {
                 && !body(&html).contains("Confidence")
                 && !body(&html).contains("--sure")
         );
+        // It is not drawn as if it were even.
+        assert!(body(&html).contains("class=\"c3 unsaid\""), "{html}");
+        assert!(html.contains("mark.unsaid { border-bottom:"));
+        let marks = [Annotation::new(0, 4, "X"), Annotation::new(5, 9, "X").with_confidence(0.5)];
+        let both = page("Give iron.", &marks).unwrap();
+        assert!(body(&both).contains("not said"), "{both}");
     }
 
     #[test]

@@ -33,7 +33,7 @@ mod tokens;
 
 pub use cases::{Case, CaseSpan, Cases};
 pub use compare::{CompareOptions, Comparison, compare};
-pub use labels::label_sections;
+pub use labels::{LabelAssessment, LabelTest};
 pub use measures::{DistinctTable, GeneMentionTable, Measure, NamedScore, OrdinalErrors, TokenTable};
 pub use page::{test_table, write_page};
 pub use pairs::{Pair, PairError, Pairing, pair_documents};

@@ -30,7 +30,7 @@ impl Assessment {
              each other; the last column has the missed ones, the last row those that are none.",
         ));
         if let Some(confidence) = &self.confidence {
-            sections.push(confidence.calibration_section());
+            sections.push(confidence.calibration_section("spans"));
             sections.push(confidence.curve_section());
         }
         sections.extend(self.case_sections());
@@ -120,9 +120,9 @@ impl Assessment {
             figures.push(("Symmetric MAE", format!("{:.4}", ordinal.symmetric_macro_mae)));
         }
         if let Some(agreement) = &others.agreement {
-            figures.push(("κ of tokens", format!("{:.4}", agreement.entity_kappa)));
-            figures.push(("κ, micro", format!("{:.4}", agreement.micro_kappa)));
-            figures.push(("κ, macro", format!("{:.4}", agreement.macro_kappa)));
+            figures.push(("κ: in a span or not", format!("{:.4}", agreement.entity_kappa)));
+            figures.push(("κ of types, micro", format!("{:.4}", agreement.micro_kappa)));
+            figures.push(("κ of types, macro", format!("{:.4}", agreement.macro_kappa)));
         }
         if !figures.is_empty() {
             any = true;
@@ -216,7 +216,8 @@ pub(super) fn confusion_section(confusion: &Confusion, about: &str) -> Section {
 }
 
 impl Confidence {
-    fn calibration_section(&self) -> Section {
+    /// `what` are spans, or labels.
+    pub(super) fn calibration_section(&self, what: &str) -> Section {
         let calibration = &self.calibration;
         let filled = || calibration.bins.iter().filter(|bin| bin.count > 0);
         let most = filled().map(|bin| bin.count).max().unwrap_or(1);
@@ -225,19 +226,21 @@ impl Confidence {
             Point::new(bin.confidence, bin.accuracy).with_size(size)
         };
         let plot = LinePlot::new(
-            "Share of spans that are right by their confidence",
+            format!("Share of {what} that are right by their confidence"),
             Axis::shares("Confidence", 0.0, 1.0),
             Axis::shares("Right", 0.0, 1.0),
         )
         .with_reference("perfectly calibrated", (0.0, 0.0), (1.0, 1.0))
         .with(
             Series::line(
-                "predicted spans; large dots stand for many",
+                format!("predicted {what}; large dots stand for many"),
                 filled().map(point).collect(),
             )
             .with_dots(),
         );
-        let mut table = Table::new(["Confidence", "Spans", "Mean", "Right"]);
+        let (first, rest) = what.split_at(1);
+        let title = first.to_uppercase() + rest;
+        let mut table = Table::new(["Confidence", title.as_str(), "Mean", "Right"]);
         for bin in filled() {
             table = table.row([
                 Cell::text(format!("{:.0} to {:.0}%", 100.0 * bin.low, 100.0 * bin.high)),
@@ -248,7 +251,7 @@ impl Confidence {
         }
         let unscored = match self.unscored {
             0 => String::new(),
-            n => format!(" Spans without a confidence, {n} in number, are left out."),
+            n => format!(" {title} without a confidence, {n} in number, are left out."),
         };
         Section::new("Calibration: is it right as often as it is sure?")
             .with_figures([
@@ -333,7 +336,7 @@ fn thinned(points: &[OperatingPoint]) -> impl Iterator<Item = &OperatingPoint> {
         .map(|(_, point)| point)
 }
 
-fn excerpt(case: &Case) -> Excerpt {
+pub(super) fn excerpt(case: &Case) -> Excerpt {
     let (before, after) = case.cut;
     let before = if before { "… " } else { "" };
     let marks = |spans: &[CaseSpan], own: &Option<CaseSpan>| -> Vec<Mark> {

@@ -3,8 +3,7 @@
 use super::compare::Difference;
 use super::results::{Row, ShareResult};
 use crate::failure::Failure;
-use fieldmark::assess::{AssessOptions, Assessment, Pair, label_sections};
-use fieldmark::eval::Evaluation;
+use fieldmark::assess::{AssessOptions, Assessment, LabelTest, Pair};
 use fieldmark::text::render::html::{Cell, Section, Table};
 use fieldmark::text::render::plot::{Axis, LinePlot, Point, Series};
 
@@ -13,14 +12,14 @@ use fieldmark::text::render::plot::{Axis, LinePlot, Point, Series};
 pub struct Tested {
     /// By models that mark spans.
     pub pairs: Vec<Pair>,
-    labels: Option<Evaluation>,
+    labels: Option<LabelTest>,
 }
 
 impl Tested {
     /// Adds what a model that labels tokens did.
-    pub fn add_labels(&mut self, part: Evaluation) -> Result<(), Failure> {
+    pub fn add_labels(&mut self, part: LabelTest) -> Result<(), Failure> {
         match &mut self.labels {
-            Some(labels) => labels.merge(&part).map_err(Failure::ours),
+            Some(labels) => labels.merge(part).map_err(Failure::ours),
             None => {
                 self.labels = Some(part);
                 Ok(())
@@ -49,7 +48,8 @@ pub fn sections(results: &[ShareResult], tested: &Tested) -> Result<Vec<Section>
         sections.extend(pooled);
     }
     if let Some(labels) = &tested.labels {
-        sections.extend(label_sections(&labels.report()));
+        let cases = AssessOptions::default().cases;
+        sections.extend(labels.assess(cases).map_err(Failure::user)?.sections());
     }
     Ok(sections)
 }

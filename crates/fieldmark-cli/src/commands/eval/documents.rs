@@ -7,7 +7,7 @@ use crate::options::machine::Threads;
 use crate::options::significance::TestOptions;
 use crate::paths::check_writable;
 use fieldmark::assess::{
-    AssessOptions, Assessment, CompareOptions, Comparison, Measure, Pair, Pairing, compare, label_sections,
+    AssessOptions, Assessment, CompareOptions, Comparison, Measure, Pair, Pairing, compare,
     pair_documents, write_page,
 };
 use fieldmark::core::container::Container;
@@ -264,8 +264,10 @@ impl DocumentOptions {
                 "--{option} is for models that mark spans, but this one labels every token"
             )));
         }
-        let report = pipeline.label_evaluation(documents)?.report();
-        if report.tokens == 0 {
+        let cases = self.cases.unwrap_or(AssessOptions::default().cases);
+        let test = pipeline.test_labels(documents)?;
+        let assessment = test.assess(cases).map_err(Failure::user)?;
+        if assessment.report.tokens == 0 {
             let column = pipeline.config().labels.column.as_deref().unwrap_or_default();
             return Err(Failure::user(format_args!(
                 "{}: there is no token with a gold label in the column {column:?}",
@@ -278,16 +280,12 @@ impl DocumentOptions {
                 pipeline.card.name,
                 gold.display()
             );
-            write(html, &lead, &label_sections(&report), console)?;
+            write(html, &lead, &assessment.sections(), console)?;
         }
         if json {
-            return console.print_json(&report);
+            return console.print_json(&assessment);
         }
-        let right = 100.0 * report.accuracy;
-        console.print(&format!(
-            "tokens: {} of {} right ({right:.2}%)\n\n{}\n{}",
-            report.correct_tokens, report.tokens, report.labels, report.confusion
-        ))
+        console.print(&assessment.to_string())
     }
 }
 

@@ -40,7 +40,7 @@ struct Shown {
 
 impl<W: Write> HtmlWriter<W> {
     /// A page of its own with this title, which shows all documents. It is written at the end, and needs the
-    /// memory for all of them. Of spans that overlap, the second is left out and told.
+    /// memory for all of them. Spans may nest and overlap.
     pub fn new(out: W, title: impl Into<String>) -> Self {
         let mode = Mode::Page {
             title: title.into(),
@@ -145,8 +145,6 @@ fn shown(document: &Document, notices: &mut Notices) -> Shown {
                 .map(|fragment| (fragment.clone(), annotation)),
         );
     }
-    all.sort_by_key(|(range, _)| (range.start, std::cmp::Reverse(range.end)));
-    let mut end = 0;
     let mut spans = Vec::new();
     for (range, annotation) in all {
         if document.text.get(range.clone()).is_none_or(str::is_empty) {
@@ -154,21 +152,7 @@ fn shown(document: &Document, notices: &mut Notices) -> Shown {
                 NoticeKind::OutsideText,
                 format!("{range:?} is not a range of the text and is left out"),
             );
-        } else if range.start < end {
-            let kind = if range.end <= end {
-                NoticeKind::Nested
-            } else {
-                NoticeKind::Overlap
-            };
-            tell(
-                kind,
-                format!(
-                    "{range:?} ({}) is left out: the page shows no two spans at once",
-                    annotation.kind
-                ),
-            );
         } else {
-            end = range.end;
             let score = annotation.score.filter(|score| (0.0..=1.0).contains(score));
             spans.push((range, annotation.kind.clone(), score));
         }
