@@ -232,6 +232,55 @@ fn mistakes_get_a_sentence() {
 }
 
 #[test]
+fn documents_are_counted_in_proper_words() {
+    let place = place();
+    let lines = |name: &str| place.read(name).lines().map(str::to_owned).collect::<Vec<_>>();
+    let found = lines("found.jsonl");
+    place.write("twice.jsonl", format!("{}\n{}\n", found[0], found.join("\n")));
+    let told = |command: &str| common::errors(&place.command(command).done().code(0));
+    let errors = told("eval gold.jsonl twice.jsonl");
+    assert!(
+        errors.contains("1 predicted document has the id of one before it and does not count"),
+        "{errors}"
+    );
+    place.write("one.jsonl", format!("{}\n", found[0]));
+    let errors = told("eval gold.jsonl one.jsonl");
+    assert!(
+        errors.contains("1 gold document was not predicted and counts"),
+        "{errors}"
+    );
+    let error = place.refuse("eval gold.jsonl found.jsonl --html .");
+    assert!(error.contains("such as scores.html"), "{error}");
+}
+
+#[test]
+fn parts_are_counted_and_scores_stay_shares() {
+    let place = Place::with_data();
+    place.run("init chunking --output names.toml");
+    let text = place.run("cv names.toml --held-out -o data.test=[\"test.txt\"]");
+    assert!(text.contains("95 % interval, 1 part\n"), "{text}");
+    let f1 = text.lines().find(|line| line.contains("F1")).unwrap();
+    assert_eq!(
+        f1.split_whitespace().skip(3).collect::<Vec<_>>(),
+        ["–", "–"],
+        "{text}"
+    );
+    let value = json(&place.run("cv names.toml --folds 2 --json"));
+    for row in value[0]["measures"].as_array().unwrap() {
+        let (low, high) = (row["low"].as_f64(), row["high"].as_f64());
+        assert!(
+            low.is_none_or(|low| low >= 0.0) && high.is_none_or(|high| high <= 1.0),
+            "{row}"
+        );
+    }
+    let error = place.refuse("cv names.toml --folds 100000");
+    assert!(
+        error.contains("there are only 6 documents") && error.contains("at most --folds 6"),
+        "{error}"
+    );
+}
+
+#[test]
 fn two_systems_are_compared() {
     let place = place();
     let text = place.run("eval gold.jsonl found.jsonl --against other.jsonl");
@@ -439,7 +488,11 @@ fn models_that_label_tokens_are_scored_by_labels() {
     }
     let excerpt = page.split("class=\"excerpt\"").nth(1).unwrap();
     let excerpt = excerpt.split("</p>").next().unwrap();
-    assert_eq!(excerpt.matches("class=\"gold").count(), 1, "only the wrong word is marked: {excerpt}");
+    assert_eq!(
+        excerpt.matches("class=\"gold").count(),
+        1,
+        "only the wrong word is marked: {excerpt}"
+    );
     let value = json(&place.run("eval --model pos.fmk test.conllu --json"));
     assert_eq!(value["cases"][0]["gold"]["type"], "NOUN");
     assert!(value["calibration"]["brier"].as_f64().unwrap() > 0.0);

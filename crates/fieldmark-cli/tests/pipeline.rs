@@ -189,7 +189,10 @@ fn options_that_do_not_fit_the_model_are_refused() {
             "train names.toml --model x.fmk -o training.c2=-1",
             "training.c2 is -1, expected",
         ),
-        ("cv names.toml --folds 2 -o training.c2=-1", "training.c2 is -1, expected"),
+        (
+            "cv names.toml --folds 2 -o training.c2=-1",
+            "training.c2 is -1, expected",
+        ),
         (
             "train names.toml --model x.fmk -o training.algorithm=ap -o training.c2=1",
             "training.c2 means nothing to training.algorithm ap",

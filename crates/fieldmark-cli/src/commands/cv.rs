@@ -10,7 +10,6 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::options::machine::Threads;
 use crate::options::significance::TestOptions;
-use crate::paths::check_writable;
 use fieldmark::assess::Pair;
 use fieldmark::config::Config;
 use fieldmark::eval::{Groups, Split};
@@ -107,7 +106,7 @@ impl Arguments {
         let config = super::train::config::read(&self.config, &self.overrides)?;
         let folder = super::train::config::folder(&self.config);
         if let Some(html) = &self.html {
-            check_writable(html)?;
+            super::eval::check_page(html)?;
         }
         self.threads.start()?;
         interrupt::listen()?;
@@ -204,6 +203,14 @@ impl Arguments {
     }
 
     fn splits(&self, documents: usize) -> Result<Vec<Split>, Failure> {
+        let cut = self.bootstrap.is_none() && !self.leave_one_out;
+        if cut && self.folds > documents && documents > 1 {
+            let folds = self.folds;
+            return Err(Failure::user(format_args!(
+                "--folds {folds}: there are only {documents} documents, and each fold needs one. Use --leave-one-out, or at \
+                 most --folds {documents}"
+            )));
+        }
         let groups = Groups::single(documents);
         let splits = if let Some(replicates) = self.bootstrap {
             groups
@@ -216,7 +223,10 @@ impl Arguments {
                 .k_fold(self.folds, self.seed)
                 .map(|folds| folds.splits().collect())
         };
-        splits.map_err(|error| Failure::user(format_args!("{error}; there are {documents} documents")))
+        splits.map_err(|error| match documents {
+            1 => Failure::user("there is one document, and with it nothing to train on while it is tested"),
+            _ => Failure::user(format_args!("{error}; there are {documents} documents")),
+        })
     }
 }
 

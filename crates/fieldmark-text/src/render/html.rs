@@ -15,10 +15,10 @@ pub use excerpt::{Excerpt, Mark};
 pub use section::Section;
 pub use table::{Cell, Table};
 
-use marks::Layers;
 use super::palette::COLOURS;
 use super::plot::SERIES_SLOTS;
 use super::{Annotation, Palette, RenderError, visible};
+use marks::Layers;
 use std::fmt::{self, Write};
 
 /// What a page shows, from top to bottom.
@@ -200,7 +200,9 @@ impl Html {
         self.raw("</ul>\n");
         if marks().any(|mark| mark.confidence.is_some()) {
             self.raw("<p class=\"key\">How sure: <span><i class=\"doubt\"></i>less than even</span> ");
-            self.raw("<span><i style=\"--sure:.5\"></i>even</span> <span><i style=\"--sure:1\"></i>certain</span>");
+            self.raw(
+                "<span><i style=\"--sure:.5\"></i>even</span> <span><i style=\"--sure:1\"></i>certain</span>",
+            );
             if marks().any(|mark| mark.confidence.is_none()) {
                 self.raw(" <span><i class=\"unsaid\"></i>not said</span>");
             }
@@ -338,7 +340,10 @@ mod tests {
         // It is not drawn as if it were even.
         assert!(body(&html).contains("class=\"c3 unsaid\""), "{html}");
         assert!(html.contains("mark.unsaid { border-bottom:"));
-        let marks = [Annotation::new(0, 4, "X"), Annotation::new(5, 9, "X").with_confidence(0.5)];
+        let marks = [
+            Annotation::new(0, 4, "X"),
+            Annotation::new(5, 9, "X").with_confidence(0.5),
+        ];
         let both = page("Give iron.", &marks).unwrap();
         assert!(body(&both).contains("not said"), "{both}");
     }

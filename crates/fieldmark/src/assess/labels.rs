@@ -2,7 +2,7 @@
 
 use super::page::{confusion_section, excerpt};
 use super::{AssessError, AssessOptions, Assessment, Calibration, Case, Confidence, Pair};
-use fieldmark_eval::{Evaluation, EvalError, Report};
+use fieldmark_eval::{EvalError, Evaluation, Report};
 use fieldmark_text::render::html::{Cell, Excerpt, Section, Table};
 use serde::Serialize;
 use std::fmt;
@@ -29,10 +29,14 @@ impl LabelTest {
             cases,
             ..AssessOptions::default()
         };
-        let Assessment { confidence, cases, .. } = Assessment::new(&self.pairs, &options)?;
+        let Assessment {
+            confidence, cases, ..
+        } = Assessment::new(&self.pairs, &options)?;
         Ok(LabelAssessment {
             report: self.evaluation.report(),
-            calibration: confidence.as_ref().map(|confidence| confidence.calibration.clone()),
+            calibration: confidence
+                .as_ref()
+                .map(|confidence| confidence.calibration.clone()),
             confidence,
             cases: cases.wrong_type,
         })
@@ -91,7 +95,9 @@ impl LabelAssessment {
         if !self.cases.is_empty() {
             sections.push(
                 Section::new("Wrong labels: the surest first")
-                    .with_paragraph("The word that is underlined should have the gold label, and got the predicted one.")
+                    .with_paragraph(
+                        "The word that is underlined should have the gold label, and got the predicted one.",
+                    )
                     .with_excerpts(self.cases.iter().map(focused).collect()),
             );
         }

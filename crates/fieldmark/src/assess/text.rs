@@ -104,7 +104,12 @@ fn write_spans(f: &mut fmt::Formatter<'_>, table: &SpanTable) -> fmt::Result {
         .map(|row| {
             let counts = row.counts;
             let numbers = match two_sided {
-                true => vec![counts.gold, counts.gold_matched, counts.found, counts.found_matched],
+                true => vec![
+                    counts.gold,
+                    counts.gold_matched,
+                    counts.found,
+                    counts.found_matched,
+                ],
                 false => vec![counts.gold, counts.found, counts.gold_matched],
             };
             Line(&row.name, [row.precision, row.recall, row.f], numbers)
@@ -329,7 +334,10 @@ mod tests {
         ] {
             assert!(text.iter().any(|line| line == expected), "{expected}\n{text:#?}");
         }
-        assert!(text.iter().any(|line| line.contains("in a span or not 1.0000")), "{text:#?}");
+        assert!(
+            text.iter().any(|line| line.contains("in a span or not 1.0000")),
+            "{text:#?}"
+        );
     }
 
     #[test]

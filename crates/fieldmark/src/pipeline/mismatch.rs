@@ -42,10 +42,7 @@ pub fn token_mismatch(config: &TextConfig, documents: &[Document]) -> Option<Tok
             example.or_insert((0, pieces)).0 += 1;
         }
     });
-    let (word, (_, pieces)) = examples
-        .into_iter()
-        .rev()
-        .max_by_key(|(_, (count, _))| *count)?;
+    let (word, (_, pieces)) = examples.into_iter().rev().max_by_key(|(_, (count, _))| *count)?;
     // In columns, blanks separate all tokens: white space is right there, and nowhere else.
     let others = TokenizerProfile::NAMED
         .into_iter()
@@ -167,7 +164,10 @@ mod tests {
         ] {
             assert!(text.contains(expected), "{text}");
         }
-        assert_eq!(token_mismatch(&config(TokenizerProfile::Clinical), &documents), None);
+        assert_eq!(
+            token_mismatch(&config(TokenizerProfile::Clinical), &documents),
+            None
+        );
     }
 
     #[test]
@@ -179,6 +179,9 @@ mod tests {
         };
         assert_eq!(token_mismatch(&again, &documents), None);
         let text = [Document::new("1", "take 3.75 mg")];
-        assert_eq!(token_mismatch(&config(TokenizerProfile::Punctuation), &text), None);
+        assert_eq!(
+            token_mismatch(&config(TokenizerProfile::Punctuation), &text),
+            None
+        );
     }
 }

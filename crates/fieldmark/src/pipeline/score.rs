@@ -124,10 +124,11 @@ impl Pipeline {
                 evaluation
                     .add(&labels(golds), &labels(&founds))
                     .map_err(|error| Error::Option(error.to_string()))?;
-                gold.annotations.extend(golds[..length].iter().cloned().map(|mut token| {
-                    token.score = None;
-                    token
-                }));
+                gold.annotations
+                    .extend(golds[..length].iter().cloned().map(|mut token| {
+                        token.score = None;
+                        token
+                    }));
                 marked.extend(founds.into_iter().take(length));
             }
             pairs.push(Pair::new(gold, marked));

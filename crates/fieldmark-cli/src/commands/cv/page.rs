@@ -1,7 +1,7 @@
 //! The page of a cross-validation: intervals, the learning curve, and what all parts got wrong.
 
 use super::compare::Difference;
-use super::results::{Row, ShareResult};
+use super::results::{Row, ShareResult, percent};
 use crate::failure::Failure;
 use fieldmark::assess::{AssessOptions, Assessment, LabelTest, Pair};
 use fieldmark::text::render::html::{Cell, Section, Table};
@@ -55,7 +55,6 @@ pub fn sections(results: &[ShareResult], tested: &Tested) -> Result<Vec<Section>
 }
 
 fn summary(result: &ShareResult) -> Section {
-    let percent = |share: f64| format!("{:.2}", 100.0 * share);
     let mut table = Table::new(["Type", "Measure", "Mean", "Deviation", "95 % interval"]);
     for row in &result.measures {
         let interval = match (row.low, row.high) {
@@ -65,7 +64,7 @@ fn summary(result: &ShareResult) -> Section {
         table = table.row([
             Cell::text(row.of.as_str()),
             Cell::text(row.measure),
-            Cell::text(percent(row.mean)),
+            Cell::text(percent(Some(row.mean))),
             Cell::text(percent(row.deviation)),
             interval,
         ]);
@@ -77,7 +76,10 @@ fn summary(result: &ShareResult) -> Section {
         .map(|row| {
             (
                 title(row.measure),
-                format!("{} ± {}", percent(row.mean), percent(row.deviation)),
+                match row.deviation {
+                    Some(_) => format!("{} ± {}", percent(Some(row.mean)), percent(row.deviation)),
+                    None => percent(Some(row.mean)),
+                },
             )
         })
         .collect();

@@ -49,7 +49,8 @@ pub struct Row {
     pub of: String,
     pub measure: &'static str,
     pub mean: f64,
-    pub deviation: f64,
+    /// `None` for one part.
+    pub deviation: Option<f64>,
     pub low: Option<f64>,
     pub high: Option<f64>,
     /// The score of each part; of a type, of those that have it.
@@ -69,9 +70,10 @@ pub fn rows(scores: &[Scores], labels: bool, bootstrap: bool) -> Result<Vec<Row>
             of: of.to_owned(),
             measure,
             mean: summary.mean(),
-            deviation: summary.deviation(),
-            low: interval.map(|interval| interval.low),
-            high: interval.map(|interval| interval.high),
+            deviation: (values.len() > 1).then(|| summary.deviation()),
+            // A t interval does not know that shares end at 0 and 1.
+            low: interval.map(|interval| interval.low.max(0.0)),
+            high: interval.map(|interval| interval.high.min(1.0)),
             values,
         })
     };
@@ -111,6 +113,11 @@ pub fn rows(scores: &[Scores], labels: bool, bootstrap: bool) -> Result<Vec<Row>
     Ok(rows)
 }
 
+/// A share in percent, or a dash where there is none.
+pub fn percent(share: Option<f64>) -> String {
+    share.map_or_else(|| "–".to_owned(), |share| format!("{:.2}", 100.0 * share))
+}
+
 /// The results as text.
 pub fn table(results: &[ShareResult]) -> String {
     let mut text = String::new();
@@ -128,8 +135,13 @@ pub fn table(results: &[ShareResult]) -> String {
         }
         let _ = writeln!(
             text,
-            "{:width$}  {:9}  {:>6}  {:>9}  95 % interval, {} parts",
-            "type", "measure", "mean", "deviation", result.splits
+            "{:width$}  {:9}  {:>6}  {:>9}  95 % interval, {} part{}",
+            "type",
+            "measure",
+            "mean",
+            "deviation",
+            result.splits,
+            if result.splits == 1 { "" } else { "s" }
         );
         for row in &result.measures {
             let interval = match (row.low, row.high) {
@@ -138,11 +150,11 @@ pub fn table(results: &[ShareResult]) -> String {
             };
             let _ = writeln!(
                 text,
-                "{:width$}  {:9}  {:6.2}  {:9.2}  {interval}",
+                "{:width$}  {:9}  {:6.2}  {:>9}  {interval}",
                 row.of,
                 row.measure,
                 100.0 * row.mean,
-                100.0 * row.deviation
+                percent(row.deviation)
             );
         }
     }

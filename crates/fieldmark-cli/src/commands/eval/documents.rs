@@ -7,8 +7,8 @@ use crate::options::machine::Threads;
 use crate::options::significance::TestOptions;
 use crate::paths::check_writable;
 use fieldmark::assess::{
-    AssessOptions, Assessment, CompareOptions, Comparison, Measure, Pair, Pairing, compare,
-    pair_documents, write_page,
+    AssessOptions, Assessment, CompareOptions, Comparison, Measure, Pair, Pairing, compare, pair_documents,
+    write_page,
 };
 use fieldmark::core::container::Container;
 use fieldmark::text::document::Document;
@@ -123,7 +123,7 @@ impl DocumentOptions {
     /// Scores documents: a gold and a predicted file, or a gold file and the model.
     pub fn run(&self, files: &[PathBuf], json: bool, console: &Console) -> Result<(), Failure> {
         if let Some(html) = &self.html {
-            check_writable(html)?;
+            check_page(html)?;
         }
         self.threads.start()?;
         let (gold, pairing, predicted) = match (&self.model, files) {
@@ -304,6 +304,17 @@ fn pipeline(model: &Path) -> Result<Pipeline, Failure> {
 fn pair(gold: Vec<Document>, predicted: Vec<Document>, file: &Path) -> Result<Pairing, Failure> {
     pair_documents(gold, predicted)
         .map_err(|error| Failure::user(format_args!("{}: {error}", file.display())))
+}
+
+/// Finds out before the work that a page cannot be written.
+pub fn check_page(file: &Path) -> Result<(), Failure> {
+    if file.is_dir() {
+        return Err(Failure::writing(
+            file,
+            "this is a directory. Give the name of a file, such as scores.html",
+        ));
+    }
+    check_writable(file)
 }
 
 /// Writes a page, and says where it is.

@@ -76,7 +76,10 @@ impl Html {
             "<mark class=\"c{slot}{doubt}\" tabindex=\"0\" aria-describedby=\"n{note}\""
         ));
         let mut style = Vec::new();
-        style.extend(mark.confidence.map(|confidence| format!("--sure:{confidence:.3}")));
+        style.extend(
+            mark.confidence
+                .map(|confidence| format!("--sure:{confidence:.3}")),
+        );
         style.extend((lines > 0).then(|| format!("--lines:{lines}")));
         if !style.is_empty() {
             self.put(format_args!(" style=\"{}\"", style.join(";")));
@@ -154,12 +157,25 @@ mod tests {
 
     #[test]
     fn a_span_inside_another_is_inside_its_mark() {
-        let marks = [Annotation::new(0, 8, "LOC"), Annotation::new(0, 14, "ORG").with_confidence(0.8)];
+        let marks = [
+            Annotation::new(0, 8, "LOC"),
+            Annotation::new(0, 14, "ORG").with_confidence(0.8),
+        ];
         let body = body("New York Times sold", &marks);
-        let order = ["--lines:1", "<mark", "New York", ">LOC<", "</mark> Times", ">ORG 80%<", "</mark> sold"];
+        let order = [
+            "--lines:1",
+            "<mark",
+            "New York",
+            ">LOC<",
+            "</mark> Times",
+            ">ORG 80%<",
+            "</mark> sold",
+        ];
         let mut at = 0;
         for expected in order {
-            let found = body[at..].find(expected).unwrap_or_else(|| panic!("{expected} in {body}"));
+            let found = body[at..]
+                .find(expected)
+                .unwrap_or_else(|| panic!("{expected} in {body}"));
             at += found + expected.len();
         }
         assert_eq!(body.matches("--lines").count(), 1);
@@ -170,7 +186,13 @@ mod tests {
         let marks = [Annotation::new(0, 5, "A"), Annotation::new(3, 8, "B")];
         let body = body("abcdefgh", &marks);
         assert_eq!(body.matches("<mark").count(), 3, "{body}");
-        assert_eq!((body.matches(">A</span>").count(), body.matches(">B</span>").count()), (1, 1));
+        assert_eq!(
+            (
+                body.matches(">A</span>").count(),
+                body.matches(">B</span>").count()
+            ),
+            (1, 1)
+        );
         assert_eq!(body.matches("aria-describedby=\"n2\"").count(), 2);
         assert_eq!(words(&format!("<{body}")), "abcdefgh");
     }
