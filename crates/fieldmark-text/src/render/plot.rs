@@ -194,13 +194,16 @@ impl Axis {
     }
 
     fn ticks(&self) -> Vec<f64> {
+        if !(self.high - self.low).is_finite() {
+            return Vec::new();
+        }
         let step = step(self.high - self.low);
         let first = (self.low / step - 1e-9).ceil();
         let last = (self.high / step + 1e-9).floor();
         let count = (last - first).clamp(0.0, 20.0) as usize;
         let ticks = (0..=count).map(|tick| (first + tick as f64) * step);
         ticks
-            .filter(|tick| (self.low - step..=self.high + step).contains(tick))
+            .filter(|tick| tick.is_finite() && (self.low - step..=self.high + step).contains(tick))
             .collect()
     }
 
@@ -677,6 +680,13 @@ mod tests {
             values.map(|value| value.parse().unwrap()).collect::<Vec<f64>>()
         };
         attributes.iter().flat_map(of).collect()
+    }
+
+    #[test]
+    fn an_axis_without_an_end_has_no_ticks() {
+        for (low, high) in [(f64::NEG_INFINITY, 0.0), (f64::NAN, 1.0), (f64::MIN, f64::MAX)] {
+            assert_eq!(Axis::numbers("", low, high).ticks(), [] as [f64; 0]);
+        }
     }
 
     proptest! {
