@@ -101,7 +101,7 @@ fn json_holds_the_same_numbers() {
     );
     assert!(text.contains(&percent(&point["recall"])));
     let kappa = value["agreement"]["entity_kappa"].as_f64().unwrap();
-    assert!(text.contains(&format!("κ of tokens {kappa:.4}")), "{text}");
+    assert!(text.contains(&format!("in a span or not {kappa:.4}")), "{text}");
     let segments = value["window_diff"]["pooled"].as_f64().unwrap();
     assert!(text.contains(&format!("WindowDiff: {segments:.4}")), "{text}");
     let micro = &value["tokens"]["micro_f1"];
@@ -129,11 +129,11 @@ fn documents_without_a_partner_are_named() {
     let done = place.command("eval gold.jsonl part.jsonl").done().success();
     let said = errors(&done);
     assert!(
-        said.contains("1 gold documents were not predicted") && said.contains(": 1\n"),
+        said.contains("1 gold document was not predicted") && said.contains(": 1\n"),
         "{said}"
     );
     assert!(
-        said.contains("1 predicted documents are not in gold and do not count: 7"),
+        said.contains("1 predicted document is not in gold and does not count: 7"),
         "{said}"
     );
     let value = json(&place.run("eval gold.jsonl part.jsonl --json -q"));
@@ -237,7 +237,7 @@ fn documents_are_counted_in_proper_words() {
     let lines = |name: &str| place.read(name).lines().map(str::to_owned).collect::<Vec<_>>();
     let found = lines("found.jsonl");
     place.write("twice.jsonl", format!("{}\n{}\n", found[0], found.join("\n")));
-    let told = |command: &str| common::errors(&place.command(command).done().code(0));
+    let told = |command: &str| errors(&place.command(command).done().code(0));
     let errors = told("eval gold.jsonl twice.jsonl");
     assert!(
         errors.contains("1 predicted document has the id of one before it and does not count"),
