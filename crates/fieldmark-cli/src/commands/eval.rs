@@ -67,7 +67,7 @@ Examples:
   From which confidence on is nine in ten right? Is another model better by more than chance?
       fieldmark eval --model names.fmk test.txt --precision 0.9
       fieldmark eval --model names.fmk test.txt --against found.jsonl --pred-format jsonl
-      fieldmark eval --model names.fmk test.txt --against found.jsonl --pred-format jsonl \
+      fieldmark eval --model names.fmk test.txt --against found.jsonl --pred-format jsonl \\
           --test randomisation,paired-t,welch --tails 1";
 
 impl Arguments {
