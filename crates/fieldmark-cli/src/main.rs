@@ -45,13 +45,23 @@ struct Arguments {
 
 const LONG_ABOUT: &str = "\
 fieldmark trains and uses conditional random fields (CRFs) on sequences: names in sentences, drugs in \
-clinical notes, chunks, parts of speech. It reads CRFsuite's attribute files and column files with \
-CRF++ or Wapiti templates.";
+clinical notes, chunks, parts of speech.
+
+There are two ways. With a config, which recipes help to write (`fieldmark init`), it goes from documents of \
+any format (text, PDF, HTML, PubMed, CoNLL, brat and others) to annotated documents, and one model file holds all that is \
+needed. Or it reads observations as other CRF programs do: CRFsuite's attribute files, and column files with CRF++ or \
+Wapiti templates.";
 
 const AFTER_HELP: &str = "\
 Examples:
   See everything work in a few seconds, without any file:
       fieldmark quickstart
+
+  From documents to annotated documents, by a recipe:
+      fieldmark init chunking --output chunks.toml
+      fieldmark train chunks.toml --model chunks.fmk
+      fieldmark tag chunks.fmk notes.txt --output notes.html
+      fieldmark eval --model chunks.fmk test.txt --format columns --html scores.html
 
   From column files to scores:
       fieldmark check train.txt --test test.txt

@@ -101,7 +101,7 @@ fn json_holds_the_same_numbers() {
     );
     assert!(text.contains(&percent(&point["recall"])));
     let kappa = value["agreement"]["entity_kappa"].as_f64().unwrap();
-    assert!(text.contains(&format!("κ of tokens {kappa:.4}")), "{text}");
+    assert!(text.contains(&format!("in a span or not {kappa:.4}")), "{text}");
     let segments = value["window_diff"]["pooled"].as_f64().unwrap();
     assert!(text.contains(&format!("WindowDiff: {segments:.4}")), "{text}");
     let micro = &value["tokens"]["micro_f1"];
@@ -129,11 +129,11 @@ fn documents_without_a_partner_are_named() {
     let done = place.command("eval gold.jsonl part.jsonl").done().success();
     let said = errors(&done);
     assert!(
-        said.contains("1 gold documents were not predicted") && said.contains(": 1\n"),
+        said.contains("1 gold document was not predicted") && said.contains(": 1\n"),
         "{said}"
     );
     assert!(
-        said.contains("1 predicted documents are not in gold and do not count: 7"),
+        said.contains("1 predicted document is not in gold and does not count: 7"),
         "{said}"
     );
     let value = json(&place.run("eval gold.jsonl part.jsonl --json -q"));
@@ -232,6 +232,55 @@ fn mistakes_get_a_sentence() {
 }
 
 #[test]
+fn documents_are_counted_in_proper_words() {
+    let place = place();
+    let lines = |name: &str| place.read(name).lines().map(str::to_owned).collect::<Vec<_>>();
+    let found = lines("found.jsonl");
+    place.write("twice.jsonl", format!("{}\n{}\n", found[0], found.join("\n")));
+    let told = |command: &str| errors(&place.command(command).done().code(0));
+    let errors = told("eval gold.jsonl twice.jsonl");
+    assert!(
+        errors.contains("1 predicted document has the id of one before it and does not count"),
+        "{errors}"
+    );
+    place.write("one.jsonl", format!("{}\n", found[0]));
+    let errors = told("eval gold.jsonl one.jsonl");
+    assert!(
+        errors.contains("1 gold document was not predicted and counts"),
+        "{errors}"
+    );
+    let error = place.refuse("eval gold.jsonl found.jsonl --html .");
+    assert!(error.contains("such as scores.html"), "{error}");
+}
+
+#[test]
+fn parts_are_counted_and_scores_stay_shares() {
+    let place = Place::with_data();
+    place.run("init chunking --output names.toml");
+    let text = place.run("cv names.toml --held-out -o data.test=[\"test.txt\"]");
+    assert!(text.contains("95 % interval, 1 part\n"), "{text}");
+    let f1 = text.lines().find(|line| line.contains("F1")).unwrap();
+    assert_eq!(
+        f1.split_whitespace().skip(3).collect::<Vec<_>>(),
+        ["–", "–"],
+        "{text}"
+    );
+    let value = json(&place.run("cv names.toml --folds 2 --json"));
+    for row in value[0]["measures"].as_array().unwrap() {
+        let (low, high) = (row["low"].as_f64(), row["high"].as_f64());
+        assert!(
+            low.is_none_or(|low| low >= 0.0) && high.is_none_or(|high| high <= 1.0),
+            "{row}"
+        );
+    }
+    let error = place.refuse("cv names.toml --folds 100000");
+    assert!(
+        error.contains("there are only 6 documents") && error.contains("at most --folds 6"),
+        "{error}"
+    );
+}
+
+#[test]
 fn two_systems_are_compared() {
     let place = place();
     let text = place.run("eval gold.jsonl found.jsonl --against other.jsonl");
@@ -248,12 +297,92 @@ fn two_systems_are_compared() {
     let comparison = &value["comparison"];
     assert_eq!(comparison["first"]["correct"], 2);
     assert_eq!(comparison["second"]["correct"], 1);
-    let p = comparison["randomisation"][2]["p"].as_f64().unwrap();
+    let p = comparison["tests"][2]["p"].as_f64().unwrap();
     // Of two documents, one exchanged or both: all four ways are as extreme, or half of them.
     assert!(p > 0.4, "{p}");
     assert!(text.contains(&format!("p = {p:.4}")), "{text}");
     let again = place.run("eval gold.jsonl found.jsonl --against other.jsonl");
     assert_eq!(text, again);
+}
+
+#[test]
+fn the_test_and_its_tails_are_chosen() {
+    let place = place();
+    let command = "eval gold.jsonl found.jsonl --against other.jsonl --test welch,paired-t";
+    let text = place.run(&format!("{command} --tails 1 --html page.html"));
+    for expected in [
+        "Welch's t-test over documents (one-tailed: is the first better?)",
+        "paired t-test over documents (one-tailed",
+        "df = 1, p = ",
+    ] {
+        assert!(text.contains(expected), "{expected}\n{text}");
+    }
+    assert!(!text.contains("randomisation"), "{text}");
+    let page = place.read("page.html");
+    assert!(
+        page.contains("Welch&#39;s t-test, one-tailed") && page.contains("df = 1"),
+        "{page}"
+    );
+    let tests = |tails| {
+        let value = json(&place.run(&format!("{command} --tails {tails} --json")));
+        value["comparison"]["tests"].clone()
+    };
+    let (one, two) = (tests(1), tests(2));
+    assert_eq!(
+        (one[0]["test"].as_str(), one[1]["test"].as_str()),
+        (Some("welch"), Some("paired-t"))
+    );
+    assert_eq!(
+        (one[1]["tail"].as_str(), two[1]["tail"].as_str()),
+        (Some("greater"), Some("both"))
+    );
+    let p = |tests: &serde_json::Value| tests[1]["p"].as_f64().unwrap();
+    assert!(
+        (2.0 * p(&one) - p(&two)).abs() < 1e-9,
+        "the first is better: half of the tails"
+    );
+    assert_eq!(one[1]["degrees_of_freedom"], 1.0);
+    let error = place.refuse("eval gold.jsonl found.jsonl --test welch");
+    assert!(error.contains("--against"), "{error}");
+}
+
+#[test]
+fn two_cross_validations_are_compared() {
+    let place = Place::with_data();
+    place.run("init chunking --output names.toml");
+    place.write("one.json", place.run("cv names.toml --folds 3 --json"));
+    let text =
+        place.run("cv names.toml --folds 3 -o training.max_iterations=1 --against one.json --html page.html");
+    assert!(
+        text.contains("this config (first) minus one.json (second)"),
+        "{text}"
+    );
+    assert!(text.contains("paired t-test over parts (two-tailed):"), "{text}");
+    assert!(text.contains("df = 2, p = "), "{text}");
+    assert!(place.read("page.html").contains("Difference"));
+    let value =
+        json(&place.run("cv names.toml --folds 3 --against one.json --test welch,randomisation --json"));
+    let tests = &value[0]["difference"]["tests"];
+    assert_eq!(
+        (tests[0]["test"].as_str(), tests[0]["difference"].as_f64()),
+        (Some("welch"), Some(0.0))
+    );
+    assert_eq!(tests[0]["p"], 1.0, "a config does not differ from itself");
+    let error = place.refuse("cv names.toml --folds 2 --against one.json --test paired-t");
+    assert!(
+        error.contains("needs the same parts") && error.contains("--test welch"),
+        "{error}"
+    );
+    assert!(
+        place
+            .run("cv names.toml --folds 2 --against one.json")
+            .contains("Welch's t-test over parts")
+    );
+    let error = place.refuse("cv names.toml --folds 2 --against names.toml");
+    assert!(
+        error.contains("not what `fieldmark cv CONFIG --json` prints"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -350,6 +479,28 @@ fn models_that_label_tokens_are_scored_by_labels() {
     let text = place.run("eval --model pos.fmk train.conllu --html pos.html");
     assert!(text.starts_with("tokens: 4 of 4 right (100.00%)"), "{text}");
     assert!(place.read("pos.html").contains("Accuracy"));
+    assert!(text.contains("confidence: expected calibration error"), "{text}");
+    place.write("test.conllu", conllu(&[("we", "PRON"), ("eat", "NOUN")]));
+    place.run("eval --model pos.fmk test.conllu --html pos.html");
+    let page = place.read("pos.html");
+    for expected in [
+        "Calibration: is it right as often as it is sure?",
+        "predicted labels; large dots",
+        "Wrong labels: the surest first",
+        "gold <span class=\"kind",
+    ] {
+        assert!(page.contains(expected), "{expected}\n{page}");
+    }
+    let excerpt = page.split("class=\"excerpt\"").nth(1).unwrap();
+    let excerpt = excerpt.split("</p>").next().unwrap();
+    assert_eq!(
+        excerpt.matches("class=\"gold").count(),
+        1,
+        "only the wrong word is marked: {excerpt}"
+    );
+    let value = json(&place.run("eval --model pos.fmk test.conllu --json"));
+    assert_eq!(value["cases"][0]["gold"]["type"], "NOUN");
+    assert!(value["calibration"]["brier"].as_f64().unwrap() > 0.0);
     let error = place.refuse("eval --model pos.fmk train.conllu --precision 0.9");
     assert!(
         error.contains("--precision is for models that mark spans"),

@@ -56,6 +56,22 @@ fn every_format_can_be_written_and_nothing_else_is_needed() {
 }
 
 #[test]
+fn a_tokenizer_that_cuts_otherwise_than_the_data_is_told() {
+    let place = Place::with_data();
+    place.write("doses.txt", "take O\n3.75 B-DOSE\nmg I-DOSE\n\n");
+    place.run("init ner --output doses.toml");
+    let command = "train doses.toml --model doses.fmk -o data.train=[\"doses.txt\"] -o data.read.columns=[]";
+    let told = |command: &str| common::errors(&place.command(command).done().code(0));
+    let errors = told(command);
+    assert!(
+        errors.contains("the tokenizer punctuation would cut 1 of 3 tokens of the training data otherwise"),
+        "{errors}"
+    );
+    let errors = told(&format!("{command} -o text.tokenizer=clinical"));
+    assert!(!errors.contains("tokenizer"), "{errors}");
+}
+
+#[test]
 fn a_model_tells_what_it_is_and_why_it_decides() {
     let place = trained();
     place.write("notes.txt", "Ada sleeps here.\n");
@@ -98,13 +114,26 @@ fn options_that_do_not_fit_the_model_are_refused() {
     place.write("train.xyz", "Ada");
     for (arguments, expected) in [
         (
-            "tag names.fmk notes.txt --marginals",
-            "--marginals is for models of observations",
+            "tag names.fmk notes.txt --precision f32",
+            "always computes with 64 bits",
+        ),
+        (
+            "tag names.fmk notes.txt --skip-lines x",
+            "this one reads documents",
+        ),
+        (
+            "tag names.fmk notes.txt --marginals --to jsonl",
+            "--marginals prints what the model thinks of every token, and --to is for documents",
         ),
         (
             "tag names.fmk notes.txt --scheme iob2",
-            "--scheme is for models of observations",
+            "its labels are of the scheme IOBES",
         ),
+        (
+            "tag names.fmk notes.txt --forbid O:B-DRUG",
+            "expected two labels of the model",
+        ),
+        ("tag names.fmk notes.txt --rule never=DRUG", "--rule"),
         ("tag names.fmk notes.txt --to docx", "there is no format \"docx\""),
         (
             "tag names.fmk notes.txt --to pubmed --output nowhere/x",
@@ -123,11 +152,55 @@ fn options_that_do_not_fit_the_model_are_refused() {
         ),
         (
             "train names.toml --model x.fmk --c2 2",
-            "is for data without a config",
+            "--c2 is for data without a config: set training.c2 in the config",
+        ),
+        (
+            "train names.toml --model x.fmk --algorithm ap",
+            "--algorithm is for data without a config: set training.algorithm",
+        ),
+        (
+            "train names.toml --model x.fmk --template template.txt",
+            "--template is for data without a config: a config lists its features",
+        ),
+        (
+            "train names.toml --model x.fmk --separator tab",
+            "--separator is for data without a config: columns of documents",
+        ),
+        (
+            "train names.toml --model x.fmk --skip-lines #",
+            "--skip-lines is for data without a config: the reader",
+        ),
+        (
+            "train names.toml --model x.fmk --labels literal",
+            "--labels is for data without a config: labels of documents",
+        ),
+        (
+            "train names.toml --model x.fmk --format columns",
+            "--format is for data without a config: set data.read.format",
+        ),
+        (
+            "train names.toml --model x.fmk --no-lower-orders",
+            "set model.lower_orders in the config",
         ),
         (
             "train names.toml --model x.fmk -o training.c3=1",
             "unknown key 'c3' in training, did you mean",
+        ),
+        (
+            "train names.toml --model x.fmk -o training.c2=-1",
+            "training.c2 is -1, expected",
+        ),
+        (
+            "cv names.toml --folds 2 -o training.c2=-1",
+            "training.c2 is -1, expected",
+        ),
+        (
+            "train names.toml --model x.fmk -o training.algorithm=ap -o training.c2=1",
+            "training.c2 means nothing to training.algorithm ap",
+        ),
+        (
+            "train names.toml --model x.fmk -o training.c2=much",
+            "-o training.c2=much: invalid type",
         ),
         (
             "train names.toml --model x.fmk -o data.train=[]",
@@ -155,6 +228,113 @@ fn options_that_do_not_fit_the_model_are_refused() {
         error.contains("bad.toml:3:1: unknown key 'lengts' in features[0], did you mean 'lengths'?"),
         "{error}"
     );
+}
+
+/// The rows of a table, without its header and blank lines.
+fn cells(table: &str) -> Vec<Vec<String>> {
+    let rows = table.lines().skip(1).filter(|line| !line.is_empty());
+    rows.map(|line| line.split('\t').map(str::to_owned).collect())
+        .collect()
+}
+
+#[test]
+fn models_that_read_text_answer_questions_about_tokens() {
+    let place = trained();
+    place.write("notes.txt", "Ada sleeps here.\n");
+    let spans = cells(&place.run("tag names.fmk notes.txt"));
+    let table = place.run("tag names.fmk notes.txt --probs");
+    assert!(
+        table.starts_with("document\tstart\tend\ttext\tlabel\tprobability\n"),
+        "{table}"
+    );
+    let rows = cells(&table);
+    assert_eq!(
+        rows[0][..5],
+        ["notes.txt", "0", "3", "Ada", "S-PER"].map(str::to_owned)
+    );
+    // The only token of a span is as probable as the span.
+    let number = |cell: &str| cell.parse::<f64>().unwrap();
+    assert!(
+        (number(&rows[0][5]) - number(&spans[0][4])).abs() < 1e-4,
+        "{table}"
+    );
+    assert_eq!(rows.len(), 4);
+    let marginals = cells(&place.run("tag names.fmk notes.txt --marginals"));
+    let sum: f64 = marginals[1][5..]
+        .iter()
+        .map(|cell| number(cell.rsplit_once(':').unwrap().1))
+        .sum();
+    assert!((sum - 1.0).abs() < 1e-4, "{marginals:?}");
+    let best = place.run("tag names.fmk notes.txt --nbest 2");
+    let ranks: Vec<f64> = best
+        .lines()
+        .filter_map(|line| line.strip_prefix("# ")?.split(' ').nth(1)?.parse().ok())
+        .collect();
+    assert!(ranks.len() == 2 && ranks[0] > ranks[1], "{best}");
+    let pairs = cells(&place.run("tag names.fmk notes.txt --pair-marginals"));
+    assert_eq!(pairs[0][..3], ["notes.txt", "0", "10"].map(str::to_owned));
+    let sequences = cells(&place.run("tag names.fmk notes.txt --log-probs"));
+    assert_eq!((sequences[0][2].as_str(), sequences[0][5].as_str()), ("16", "-"));
+    assert!(
+        (number(&sequences[0][4]).exp() - ranks[0]).abs() < 1e-4,
+        "{sequences:?}"
+    );
+    let json: serde_json::Value =
+        serde_json::from_str(&place.run("tag names.fmk notes.txt --json --spans --probs")).unwrap();
+    assert_eq!(
+        (json["document"].as_str(), json["tokens"][1]["text"].as_str()),
+        (Some("notes.txt"), Some("sleeps"))
+    );
+    assert_eq!(json["spans"][0]["text"], "Ada");
+    // Documents with annotations have gold labels.
+    place.run("tag names.fmk notes.txt --output found.jsonl");
+    let sequences = cells(&place.run("tag names.fmk found.jsonl --log-probs"));
+    assert_eq!(sequences[0][4], sequences[0][5]);
+}
+
+#[test]
+fn models_that_read_text_take_constraints() {
+    let place = trained();
+    place.write("notes.txt", "Ada sleeps here.\n");
+    let free = place.run("tag names.fmk notes.txt");
+    assert_eq!(place.run("tag names.fmk notes.txt --scheme iobes"), free);
+    assert_eq!(place.run("tag names.fmk notes.txt --log-space"), free);
+    assert!(cells(&free).iter().any(|row| row[3] == "PER"), "{free}");
+    let forbidden = place.run("tag names.fmk notes.txt --forbid ^:S-PER --forbid ^:B-PER");
+    assert!(
+        !cells(&forbidden)
+            .iter()
+            .any(|row| row[1] == "0" && row[3] == "PER"),
+        "{forbidden}"
+    );
+    let never = place
+        .command("tag names.fmk notes.txt")
+        .args(["--rule", "never PER"]);
+    let never = common::output(never.done().success());
+    assert!(!cells(&never).iter().any(|row| row[3] == "PER"), "{never}");
+    // What is known stays, with certainty, and what is beside it is found as before.
+    place.write(
+        "known.jsonl",
+        "{\"id\":\"n\",\"text\":\"Ada sleeps here.\",\"annotations\":[{\"kind\":\"PER\",\"fragments\":[{\"start\":4,\"end\":10}]}]}\n",
+    );
+    let fixed = cells(&place.run("tag names.fmk known.jsonl --fix-labels"));
+    let known = fixed.iter().find(|row| row[6] == "sleeps").unwrap();
+    assert_eq!((known[3].as_str(), known[4].as_str()), ("PER", "1.0000"));
+    assert!(
+        !cells(&place.run("tag names.fmk known.jsonl"))
+            .iter()
+            .any(|row| row[6] == "sleeps")
+    );
+    // Where nothing is possible, the rest is done all the same.
+    let never = place
+        .command("tag names.fmk known.jsonl --fix-labels")
+        .args(["--rule", "never PER"]);
+    let errors = common::errors(&never.done().code(2));
+    assert!(
+        errors.contains("in the sentence \"Ada sleeps here.\", no label sequence satisfies the rule"),
+        "{errors}"
+    );
+    assert!(errors.contains("one sentence has no labels"), "{errors}");
 }
 
 #[test]
@@ -218,13 +398,40 @@ fn a_model_that_labels_tokens_prints_a_line_for_each() {
     place.run("train pos.toml --model pos.fmk");
     place.write("notes.txt", "Ein Häher ruft\n");
     let table = place.run("tag pos.fmk notes.txt");
+    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split('\t').collect()).collect();
     assert_eq!(
-        table,
-        "document\tstart\tend\tlabel\ttext\n\
-         notes.txt\t0\t3\tDET\tEin\n\
-         notes.txt\t4\t9\tNOUN\tHäher\n\
-         notes.txt\t10\t14\tVERB\truft\n"
+        rows[0],
+        ["document", "start", "end", "label", "confidence", "text"]
     );
+    for (row, expected) in rows[1..].iter().zip([
+        ["0", "3", "DET", "Ein"],
+        ["4", "9", "NOUN", "Häher"],
+        ["10", "14", "VERB", "ruft"],
+    ]) {
+        assert_eq!([row[1], row[2], row[3], row[5]], expected, "{table}");
+        let confidence: f64 = row[4].parse().unwrap();
+        assert!(confidence > 1.0 / 3.0 && confidence < 1.0, "{table}");
+    }
     assert_eq!(place.run("tag pos.fmk notes.txt --to spans"), table);
+    let columns = place.run("tag pos.fmk notes.txt --to columns");
+    assert!(
+        columns.ends_with("Ein\tDET\nHäher\tNOUN\nruft\tVERB\n\n"),
+        "{columns}"
+    );
+    let universal = place.run("tag pos.fmk notes.txt --to conllu");
+    assert!(universal.contains("\tHäher\t_\tNOUN\t"), "{universal}");
+    let page = place.run("tag pos.fmk notes.txt --to html");
+    assert!(page.contains("<span class=\"tag\">NOUN</span>"), "{page}");
+    let json: serde_json::Value =
+        serde_json::from_str(&place.run("tag pos.fmk notes.txt --to jsonl")).unwrap();
+    let token = &json["given"]["sentences"][0][1];
+    assert_eq!(token["columns"][0], "NOUN");
+    assert_eq!(format!("{:.4}", token["score"].as_f64().unwrap()), rows[2][4]);
+    let done = place.command("tag pos.fmk notes.txt --to spacy").done();
+    let errors = common::errors(&done.code(0));
+    assert!(
+        errors.contains("the labels that the model gave to 3 tokens"),
+        "{errors}"
+    );
     assert!(place.run("tag --help").contains("has a line for each token"));
 }

@@ -112,15 +112,21 @@ pub struct GivenTokens {
     pub columns: Vec<String>,
     /// The sentences, in order.
     pub sentences: Vec<Vec<GivenToken>>,
+    /// The column that holds the labels of a model, if one gave every token a label.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub labels: Option<String>,
 }
 
 /// A token that the source gives.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GivenToken {
     /// The bytes of the text that it covers.
     pub range: Range<usize>,
     /// What the columns say, one entry for each of [`GivenTokens::columns`].
     pub columns: Vec<String>,
+    /// How sure a model is of the label that it gave, from 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
 }
 
 impl Document {
@@ -150,6 +156,14 @@ impl Document {
 }
 
 impl GivenTokens {
+    /// The tokens with the labels that a model gave them; none if no model labelled them.
+    pub fn labelled(&self) -> impl Iterator<Item = (&GivenToken, &str)> {
+        let name = self.labels.as_ref();
+        let column = name.and_then(|name| self.columns.iter().position(|column| column == name));
+        let tokens = self.sentences.iter().flatten();
+        tokens.filter_map(move |token| Some((token, token.columns.get(column?)?.as_str())))
+    }
+
     fn ranges(&self) -> impl Iterator<Item = Range<usize>> {
         self.sentences.iter().flatten().map(|token| token.range.clone())
     }
@@ -249,11 +263,11 @@ mod tests {
             marked.annotations.push(Annotation::new(range.clone(), "X"));
             let mut tokens = document.clone();
             tokens.given = Some(GivenTokens {
-                columns: Vec::new(),
                 sentences: vec![vec![GivenToken {
                     range: range.clone(),
-                    columns: Vec::new(),
+                    ..GivenToken::default()
                 }]],
+                ..GivenTokens::default()
             });
             let mut element = document.clone();
             element.elements.push(Element {
@@ -281,6 +295,26 @@ mod tests {
             ..Annotation::default()
         });
         assert!(document.check().is_err());
+    }
+
+    #[test]
+    fn tokens_are_labelled_by_the_column_that_is_named() {
+        let token = |range, columns: [&str; 2]| GivenToken {
+            range,
+            columns: columns.map(str::to_owned).to_vec(),
+            score: Some(0.5),
+        };
+        let mut given = GivenTokens {
+            columns: vec!["lemma".to_owned(), "upos".to_owned()],
+            sentences: vec![vec![token(0..1, ["a", "DET"])], vec![token(2..3, ["b", "NOUN"])]],
+            labels: None,
+        };
+        assert_eq!(given.labelled().count(), 0);
+        given.labels = Some("upos".to_owned());
+        let labels: Vec<&str> = given.labelled().map(|(_, label)| label).collect();
+        assert_eq!(labels, ["DET", "NOUN"]);
+        given.labels = Some("xpos".to_owned());
+        assert_eq!(given.labelled().count(), 0);
     }
 
     #[test]

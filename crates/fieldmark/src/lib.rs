@@ -49,7 +49,8 @@ pub use input::{InputFormat, InputKind, InputTextError};
 pub use memory::{MemoryEstimate, estimate_memory};
 pub use model::Model;
 pub use pipeline::{
-    Annotator, DataCounts, ModelCard, Pipeline, RunSummary, Scores, TrainedPipeline, train_pipeline,
+    Annotator, AnnotatorOptions, AnnotatorReport, DataCounts, Described, Impossible, ModelCard, Pipeline,
+    RunSummary, Scores, TokenMismatch, TrainedPipeline, token_mismatch, train_pipeline,
 };
 pub use training::{
     Algorithm, CheckpointOptions, Flow, Observer, Precision, Prepared, Progress, Stop, TrainOptions, Trained,

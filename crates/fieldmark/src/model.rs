@@ -41,8 +41,7 @@ impl Model {
     /// al. 2006; Mejer & Crammer 2010). Scores of such a model rank label sequences; they were not fitted to
     /// be log-probabilities.
     pub fn learned_from_mistakes(&self) -> Option<&str> {
-        const LEARNERS: [&str; 3] = ["averaged-perceptron", "passive-aggressive", "arow"];
-        self.chain.algorithm().filter(|name| LEARNERS.contains(name))
+        learned_from_mistakes(&self.chain)
     }
 
     /// The model as a container.
@@ -61,6 +60,11 @@ impl Model {
         self.chain.write(&mut writer);
         writer
     }
+}
+
+pub(crate) fn learned_from_mistakes(chain: &ChainModel) -> Option<&str> {
+    const LEARNERS: [&str; 3] = ["averaged-perceptron", "passive-aggressive", "arow"];
+    chain.algorithm().filter(|name| LEARNERS.contains(name))
 }
 
 impl Lookup for Model {

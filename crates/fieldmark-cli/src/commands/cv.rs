@@ -1,5 +1,6 @@
 //! `fieldmark cv`: how well a config does on data that it was not trained on.
 
+mod compare;
 mod page;
 mod results;
 
@@ -8,7 +9,8 @@ use crate::documents;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::options::machine::Threads;
-use crate::paths::{Files, check_writable};
+use crate::options::significance::TestOptions;
+use crate::paths::Files;
 use fieldmark::assess::Pair;
 use fieldmark::config::Config;
 use fieldmark::eval::{Groups, Split};
@@ -17,7 +19,7 @@ use fieldmark::text::formats::Notices;
 use fieldmark::{Flow, Observer, Progress, Scores, TrainedPipeline, train_pipeline};
 use indicatif::{ProgressBar, ProgressStyle};
 use page::Tested;
-use results::{ShareResult, rows, table};
+use results::{Design, ShareResult, rows, table};
 use std::path::{Path, PathBuf};
 
 /// Train and test a config on parts of its training data
@@ -68,6 +70,15 @@ pub struct Arguments {
     #[command(flatten)]
     threads: Threads,
 
+    /// Compare with another config: a file that `fieldmark cv OTHER --json` wrote
+    ///
+    /// If both have the same parts of the same documents, their scores are compared part by part.
+    #[arg(long, value_name = "FILE")]
+    against: Option<PathBuf>,
+
+    #[command(flatten)]
+    tests: TestOptions,
+
     /// Write a page with intervals, the learning curve of --curve, confusion, calibration and the worst errors
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
@@ -83,6 +94,9 @@ Examples:
   fieldmark cv cv.toml --folds 3
   fieldmark cv cv.toml --folds 3 --curve --html cv.html
   fieldmark cv cv.toml --bootstrap 5 -o training.c2=1
+  fieldmark cv cv.toml --folds 3 --json > first.json
+  fieldmark cv cv.toml --folds 3 -o training.c2=1 --against first.json
+  fieldmark cv cv.toml --folds 4 --against first.json --test welch --tails 1
   fieldmark cv cv.toml --held-out -o 'data.test=[\"test.txt\"]'";
 
 /// Shares of the documents for a learning curve.
@@ -93,7 +107,7 @@ impl Arguments {
         let config = super::train::config::read(&self.config, &self.overrides)?;
         let folder = super::train::config::folder(&self.config);
         if let Some(html) = &self.html {
-            check_writable(html)?;
+            super::eval::check_page(html)?;
         }
         Files::default()
             .reads("the config", [&self.config])
@@ -122,7 +136,8 @@ impl Arguments {
                 documents += train.len();
                 let test: Vec<Document> = split.test.iter().map(|&index| all[index].clone()).collect();
                 let mut watch = Watch { stopped: false };
-                let trained = train_pipeline(&config, folder, &train, &[], &mut watch)?;
+                let trained = train_pipeline(&config, folder, &train, &[], &mut watch)
+                    .map_err(super::train::config::failure)?;
                 if watch.stopped {
                     return Err(Failure::user("stopped before all parts were tested"));
                 }
@@ -136,10 +151,19 @@ impl Arguments {
                 share,
                 documents: documents as f64 / splits.len().max(1) as f64,
                 splits: scores.len(),
+                design: Design {
+                    name: self.design(),
+                    seed: self.seed,
+                    documents: all.len(),
+                },
                 measures,
+                difference: None,
             });
         }
         bar.finish_and_clear();
+        if let (Some(file), Some(last)) = (&self.against, results.last_mut()) {
+            last.difference = Some(compare::compare(last, file, &self.tests, self.seed)?);
+        }
         if let Some(html) = &self.html {
             let lead = format!("{}, {}, {} documents.", config.name, self.design(), all.len());
             super::eval::write_page(html, &lead, &page::sections(&results, &tested)?, console)?;
@@ -189,6 +213,14 @@ impl Arguments {
     }
 
     fn splits(&self, documents: usize) -> Result<Vec<Split>, Failure> {
+        let cut = self.bootstrap.is_none() && !self.leave_one_out;
+        if cut && self.folds > documents && documents > 1 {
+            let folds = self.folds;
+            return Err(Failure::user(format_args!(
+                "--folds {folds}: there are only {documents} documents, and each fold needs one. Use --leave-one-out, or at \
+                 most --folds {documents}"
+            )));
+        }
         let groups = Groups::single(documents);
         let splits = if let Some(replicates) = self.bootstrap {
             groups
@@ -201,7 +233,10 @@ impl Arguments {
                 .k_fold(self.folds, self.seed)
                 .map(|folds| folds.splits().collect())
         };
-        splits.map_err(|error| Failure::user(format_args!("{error}; there are {documents} documents")))
+        splits.map_err(|error| match documents {
+            1 => Failure::user("there is one document, and with it nothing to train on while it is tested"),
+            _ => Failure::user(format_args!("{error}; there are {documents} documents")),
+        })
     }
 }
 
@@ -225,7 +260,7 @@ fn test_part(
         return Ok(pipeline.score(test)?);
     }
     if pipeline.config().labels.column.is_some() {
-        tested.add_labels(pipeline.label_evaluation(test)?)?;
+        tested.add_labels(pipeline.test_labels(test)?)?;
         return Ok(pipeline.score(test)?);
     }
     let pairs: Vec<Pair> = pipeline.compare(test)?;

@@ -5,7 +5,7 @@ mod documents;
 mod read;
 mod rows;
 
-pub use documents::write as write_page;
+pub use documents::{check_page, write as write_page};
 
 use crate::console::Console;
 use crate::failure::Failure;
@@ -66,7 +66,9 @@ Examples:
 
   From which confidence on is nine in ten right? Is another model better by more than chance?
       fieldmark eval --model names.fmk test.txt --precision 0.9
-      fieldmark eval --model names.fmk test.txt --against found.jsonl --pred-format jsonl";
+      fieldmark eval --model names.fmk test.txt --against found.jsonl --pred-format jsonl
+      fieldmark eval --model names.fmk test.txt --against found.jsonl --pred-format jsonl \\
+          --test randomisation,paired-t,welch --tails 1";
 
 impl Arguments {
     pub fn run(self, console: &Console) -> Result<(), Failure> {

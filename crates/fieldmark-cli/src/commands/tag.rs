@@ -2,7 +2,9 @@
 
 mod answer;
 mod documents;
+mod json;
 mod limits;
+mod tokens;
 pub mod trouble;
 mod write;
 
@@ -26,10 +28,12 @@ use write::{View, Written};
 /// Label sequences, or mark texts, with a model
 ///
 /// A model that was trained with a config reads documents of any format (see `fieldmark convert`) and prints a
-/// table of what it found, with the confidence of each span; --to writes another format. All that follows is
-/// about models that were trained on attributes or columns.
+/// table of what it found, with the confidence of each span; --to writes another format. Constraints hold within each
+/// sentence. With --probs, --marginals, --max-marginals or --nbest it prints a table of all tokens instead (document, start
+/// and end in characters, text, label and numbers, a blank line after each sentence), with --pair-marginals and
+/// --log-probs a table of places in documents, with --json an object for each sentence.
 ///
-/// Reads what the model was trained to read and keeps its order. For attribute files it prints one label
+/// A model that was trained on attributes or columns reads those and keeps their order. For attribute files it prints one label
 /// per line and a blank line after each sequence; for column files every line of the input as it is, with the
 /// label as one more column. Blank lines, and lines that the model was trained to skip, stay where they are.
 /// Column files may come with or without the column of gold labels. What comes through a pipe is labelled as
@@ -39,8 +43,8 @@ use write::{View, Written};
 /// --forbid and --fix-labels rule out has probability 0. (Models that were trained by ap, pa or arow only rank
 /// label sequences: what is printed as their probabilities comes with a warning.)
 ///
-/// A sequence for which no label sequence is possible gets `?` in place of every label, and a warning with
-/// its line; the others are labelled all the same, and the exit code is 2.
+/// A sequence for which no label sequence is possible gets `?` in place of every label (a text, no span), and a warning
+/// with its line; the others are labelled all the same, and the exit code is 2.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
@@ -132,8 +136,14 @@ struct WantedOptions {
 const EXAMPLES: &str = "\
 Examples:
   fieldmark tag names.fmk notes.txt
-  fieldmark tag names.fmk notes.txt --to jsonl
+  fieldmark tag names.fmk notes.txt --output found.jsonl
   fieldmark tag names.fmk notes.txt --output notes.html
+
+  What else could it be? At most one name in a sentence; known names stay:
+      fieldmark tag names.fmk notes.txt --nbest 3
+      fieldmark tag names.fmk notes.txt --marginals
+      fieldmark tag names.fmk notes.txt --rule 'at-most 1 PER'
+      fieldmark tag names.fmk found.jsonl --fix-labels
 
   fieldmark tag --model chunker.fmk test.txt > tagged.txt
   fieldmark tag --model chunker.fmk --scheme iob2 --spans test.txt
@@ -161,6 +171,20 @@ pub const TABLES: [(&str, &str); 3] = [
 ];
 
 impl WantedOptions {
+    /// An option that asks what a model thinks of each token, if one was given.
+    fn about_tokens(&self) -> Option<&'static str> {
+        let given = [
+            ("probs", self.probs),
+            ("marginals", self.marginals),
+            ("max-marginals", self.max_marginals),
+            ("nbest", self.nbest.is_some()),
+            ("pair-marginals", self.pair_marginals),
+            ("log-probs", self.log_probs),
+            ("json", self.json),
+        ];
+        given.iter().find(|(_, given)| *given).map(|(name, _)| *name)
+    }
+
     /// What to compute, and how to write it.
     fn resolve(&self, columns: bool) -> Result<(Wanted, View), Failure> {
         let forms = [
@@ -207,14 +231,12 @@ impl Arguments {
         let container = Arc::new(Container::open(&path).map_err(Error::from)?);
         if Pipeline::is_in(&container) {
             let pipeline = Pipeline::from_container(container)?;
-            self.refuse_for_documents()?;
             Files::default()
                 .reads("the model", [&path])
                 .reads("the input", &files)
                 .writes("--output", self.documents.written_files())
                 .check()?;
-            self.threads.start()?;
-            return self.tag_documents(&pipeline, &files, console);
+            return self.tag_text(&pipeline, &files, console);
         }
         if let Some(option) = self.documents.given().next() {
             return Err(Failure::user(format_args!(
@@ -250,15 +272,47 @@ impl Arguments {
         }
         model.input.skip.extend(self.skip_lines.iter().cloned());
         self.threads.start()?;
-        let space = if self.arithmetic.log_space {
+        match self.arithmetic.precision {
+            PrecisionName::F64 => self.tag::<f64>(model, data, console),
+            PrecisionName::F32 => self.tag::<f32>(model, data, console),
+        }
+    }
+
+    fn space(&self) -> Space {
+        if self.arithmetic.log_space {
             Space::Log
         } else {
             Space::Linear
-        };
-        match self.arithmetic.precision {
-            PrecisionName::F64 => self.tag::<f64>(model, data, space, console),
-            PrecisionName::F32 => self.tag::<f32>(model, data, space, console),
         }
+    }
+
+    /// Marks documents, or says what a model that reads text thinks of their tokens.
+    fn tag_text(&self, pipeline: &Pipeline, files: &[PathBuf], console: &Console) -> Result<(), Failure> {
+        self.refuse_for_documents()?;
+        self.threads.start()?;
+        warn_of_ranks(pipeline.learned_from_mistakes(), console);
+        let labels = pipeline.chain.labels();
+        let config = &pipeline.config().labels;
+        let limits = match config.column {
+            Some(_) => self.limits.resolve(labels, console)?,
+            None => self.limits.resolve_spans(labels, config.scheme.into(), console)?,
+        };
+        let (wanted, view) = self.wanted.resolve(true)?;
+        if let Some(option) = self.wanted.about_tokens() {
+            if let Some(other) = self.documents.given().next() {
+                return Err(Failure::user(format_args!(
+                    "--{option} prints what the model thinks of every token, and --{other} is for documents: use one of \
+                     them"
+                )));
+            }
+            return self.tag_tokens(pipeline, files, &limits, (wanted, view), console);
+        }
+        if wanted.spans && config.column.is_some() {
+            return Err(Failure::user(
+                "--spans: this model labels every token and marks no spans. --probs prints its labels",
+            ));
+        }
+        self.tag_documents(pipeline, files, &limits, console)
     }
 
     /// The model, and the files to label: standard input if there are none.
@@ -282,36 +336,22 @@ impl Arguments {
 
     /// Options that a model that reads text has no use for.
     fn refuse_for_documents(&self) -> Result<(), Failure> {
-        let wanted = &self.wanted;
-        let given = [
-            ("skip-lines", !self.skip_lines.is_empty()),
-            ("probs", wanted.probs),
-            ("marginals", wanted.marginals),
-            ("max-marginals", wanted.max_marginals),
-            ("nbest", wanted.nbest.is_some()),
-            ("spans", wanted.spans),
-            ("pair-marginals", wanted.pair_marginals),
-            ("log-probs", wanted.log_probs),
-            ("json", wanted.json),
-            ("precision", self.arithmetic.precision == PrecisionName::F32),
-            ("log-space", self.arithmetic.log_space),
-        ];
-        let given = given.into_iter().chain(self.limits.given());
-        match given.into_iter().find(|(_, given)| *given) {
-            None => Ok(()),
-            Some((name, _)) => Err(Failure::user(format_args!(
-                "--{name} is for models of observations; this one reads text and writes what --to says"
-            ))),
+        if !self.skip_lines.is_empty() {
+            return Err(Failure::user(
+                "--skip-lines is for models of observations, which read lines; this one reads documents, and the reader \
+                 of columns knows lines such as -DOCSTART- by itself",
+            ));
         }
+        if self.arithmetic.precision == PrecisionName::F32 {
+            return Err(Failure::user(
+                "--precision f32 is for models of observations; this one reads text and always computes with 64 bits, \
+                 since its time goes into tokens and features",
+            ));
+        }
+        Ok(())
     }
 
-    fn tag<T: Dispatch>(
-        &self,
-        mut model: Model,
-        data: &Path,
-        space: Space,
-        console: &Console,
-    ) -> Result<(), Failure> {
+    fn tag<T: Dispatch>(&self, mut model: Model, data: &Path, console: &Console) -> Result<(), Failure> {
         let columns = matches!(model.input.kind, InputKind::Columns { .. });
         let syntax = if columns && model.input.partial_labels {
             LabelSyntax::Partial
@@ -321,14 +361,10 @@ impl Arguments {
         model.input.partial_labels |= self.limits.fixes_labels();
         let model = &model;
         let (wanted, view) = self.wanted.resolve(columns)?;
-        if let (Some(algorithm), true) = (model.learned_from_mistakes(), wanted.probabilities()) {
-            console.warn(&format!(
-                "this model was trained by {algorithm}, which does not fit probabilities: the numbers rank label \
-                 sequences, but do not say how often they are right"
-            ));
-        }
-        let limits = self.limits.resolve(model, console)?;
-        let answers = Answers::new(model, &limits, wanted, syntax)?;
+        let algorithm = model.learned_from_mistakes();
+        warn_of_ranks(algorithm.filter(|_| wanted.probabilities()), console);
+        let limits = self.limits.resolve(model.chain.labels(), console)?;
+        let answers = Answers::new(model.chain.labels(), &limits, wanted, syntax)?;
         let source = Source::from_argument(data);
         let name = source.name();
         let arrives = !source.is_complete();
@@ -342,7 +378,7 @@ impl Arguments {
         let unseen = model.for_each_block_in::<T, _>(
             &source,
             blocks(wanted, model.chain.labels().len(), arrives),
-            space,
+            self.space(),
             |tagger, part| write::block(view, &answers, &name, tagger, part),
             |written: Written| {
                 tally.add(&written);
@@ -365,6 +401,16 @@ impl Arguments {
         output.flush()?;
         warn_of_unseen(&unseen?, console);
         tally.finish(limits.fix_labels)
+    }
+}
+
+/// Warns of an algorithm whose numbers are no probabilities.
+fn warn_of_ranks(algorithm: Option<&str>, console: &Console) {
+    if let Some(algorithm) = algorithm {
+        console.warn(&format!(
+            "this model was trained by {algorithm}, which does not fit probabilities: the numbers rank label \
+             sequences, but do not say how often they are right"
+        ));
     }
 }
 

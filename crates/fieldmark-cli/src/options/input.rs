@@ -83,6 +83,17 @@ impl From<StepEndName> for StepEnd {
 }
 
 impl InputOptions {
+    /// The options that were given and would change something, by name.
+    pub fn given(&self) -> [(&'static str, bool); 5] {
+        [
+            ("format", self.format.is_some()),
+            ("template", self.template.is_some()),
+            ("separator", self.separator != SeparatorName::Auto),
+            ("skip-lines", !self.skip_lines.is_empty()),
+            ("labels", self.labels.is_some()),
+        ]
+    }
+
     /// The file of the template.
     pub fn template_file(&self) -> Option<&Path> {
         self.template.as_deref()

@@ -388,10 +388,12 @@ mod tests {
         let token = |range| GivenToken {
             range,
             columns: vec![],
+            ..GivenToken::default()
         };
         document.given = Some(GivenTokens {
             columns: vec![],
             sentences: vec![vec![token(6..11)], vec![token(12..15)]],
+            ..GivenTokens::default()
         });
         let (_, notices) = fine(&document, &["a"], Misfit::Widen);
         assert_eq!(notices.all()[0].kind, NoticeKind::CrossesSentence);
@@ -403,10 +405,12 @@ mod tests {
         let token = |range| GivenToken {
             range,
             columns: vec![],
+            ..GivenToken::default()
         };
         document.given = Some(GivenTokens {
             columns: vec![],
             sentences: vec![vec![token(2..3), token(0..1)]],
+            ..GivenTokens::default()
         });
         let (labels, notices) = fine(&document, &["a"], Misfit::Widen);
         assert_eq!(labels[0][0], ["O", "B-X"]);

@@ -1,7 +1,8 @@
 //! What a format has no place for, told as notices before a document is written.
 
 use super::{NoticeKind, Notices};
-use crate::document::{Annotation, Document};
+use crate::document::{Annotation, Document, GivenTokens};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// What a format can hold beside the text and spans with a type.
@@ -14,7 +15,10 @@ pub(crate) struct Holds {
     pub only: &'static [&'static str],
     pub relations: bool,
     pub elements: bool,
+    /// Tokens and columns of the source.
     pub tokens: bool,
+    /// Labels that a model gave to every token.
+    pub token_labels: bool,
     pub meta: bool,
 }
 
@@ -45,8 +49,8 @@ impl Holds {
                 document.elements.len()
             ));
         }
-        if !self.tokens && document.given.is_some() {
-            parts.push("the tokens and columns that the source gave".to_owned());
+        if let Some(given) = &document.given {
+            parts.extend(self.lost_tokens(given));
         }
         if !self.meta && !document.meta.is_empty() {
             let names: Vec<&str> = document.meta.keys().map(String::as_str).collect();
@@ -56,6 +60,33 @@ impl Holds {
             let message = format!("the format has no place for {part}");
             notices.add(NoticeKind::Detail, &document.id, None, message);
         }
+    }
+
+    /// What of the tokens of a document has no place.
+    pub fn lost_tokens(&self, given: &GivenTokens) -> Vec<String> {
+        let mut lost = Vec::new();
+        let labels = given.labelled().count();
+        let of_source = match labels {
+            0 => true,
+            // Other columns than that of the labels come from the source.
+            _ => given.columns.len() > 1,
+        };
+        if !self.tokens && of_source {
+            lost.push("the tokens and columns that the source gave".to_owned());
+        }
+        let scored = given
+            .labelled()
+            .filter(|(token, _)| token.score.is_some())
+            .count();
+        if !self.token_labels && labels > 0 {
+            let column = given.labels.as_deref().unwrap_or_default();
+            lost.push(format!(
+                "the labels that the model gave to {labels} tokens (the column {column})"
+            ));
+        } else if !self.scores && scored > 0 {
+            lost.push(format!("the confidence of the labels of {scored} tokens"));
+        }
+        lost
     }
 
     fn lost(&self, annotation: &Annotation) -> Vec<String> {
@@ -80,6 +111,31 @@ impl Holds {
         }
         lost
     }
+}
+
+/// The labels that a model gave to tokens as annotations, for formats that mark places in a text.
+pub(crate) fn with_marked_tokens(document: &Document) -> Cow<'_, Document> {
+    let Some(given) = document
+        .given
+        .as_ref()
+        .filter(|given| given.labelled().next().is_some())
+    else {
+        return Cow::Borrowed(document);
+    };
+    let marks = given.labelled().map(|(token, label)| Annotation {
+        score: token.score,
+        ..Annotation::new(token.range.clone(), label)
+    });
+    let mut marked = document.clone();
+    marked.annotations.extend(marks);
+    marked.given = None;
+    if given.columns.len() > 1 {
+        marked.given = Some(GivenTokens {
+            labels: None,
+            ..given.clone()
+        });
+    }
+    Cow::Owned(marked)
 }
 
 /// An annotation for a message: type, place and text.
@@ -123,7 +179,9 @@ pub(crate) fn same_text(one: &str, other: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{DocumentFormat, Target, WriteOptions};
     use super::*;
+    use crate::document::GivenToken;
 
     #[test]
     fn places_count_characters() {
@@ -132,5 +190,115 @@ mod tests {
         let annotation = Annotation::new(4..8, "X");
         assert_eq!(name(&annotation, "αβγδ"), "`X` at 2..4 (`γδ`)");
         assert_eq!(place(&(0..11), "αβγδ"), "0..7");
+    }
+
+    /// `Give iron`, every token labelled by a model.
+    fn labelled() -> Document {
+        let token = |range, label: &str, score| GivenToken {
+            range,
+            columns: vec![label.to_owned()],
+            score: Some(score),
+        };
+        Document {
+            given: Some(GivenTokens {
+                columns: vec!["upos".to_owned()],
+                sentences: vec![vec![token(0..4, "VERB", 0.75), token(5..9, "NOUN", 0.5)]],
+                labels: Some("upos".to_owned()),
+            }),
+            ..Document::new("1", "Give iron")
+        }
+    }
+
+    fn write(format: DocumentFormat, document: &Document) -> Option<(String, Notices)> {
+        let (mut bytes, mut notices) = (Vec::new(), Notices::new());
+        let created = WriteOptions::default().create(format, Target::Stream(&mut bytes), None);
+        // Some formats are not written to a stream.
+        let mut writer = created.ok()?;
+        writer.write(document, &mut notices).unwrap();
+        writer.finish().unwrap();
+        drop(writer);
+        Some((String::from_utf8(bytes).unwrap(), notices))
+    }
+
+    #[test]
+    fn labels_of_tokens_are_written_or_counted() {
+        let mut written = Vec::new();
+        for &format in DocumentFormat::ALL {
+            let Some((text, notices)) = write(format, &labelled()) else {
+                continue;
+            };
+            let told: Vec<&str> = notices
+                .all()
+                .iter()
+                .map(|notice| notice.message.as_str())
+                .collect();
+            assert!(
+                !told.iter().any(|told| told.contains("source")),
+                "{format}: {told:?}"
+            );
+            if text.contains("NOUN") {
+                written.push(format);
+            } else {
+                let count = "the labels that the model gave to 2 tokens (the column upos)";
+                assert!(told.iter().any(|told| told.contains(count)), "{format}: {told:?}");
+            }
+        }
+        for format in [
+            DocumentFormat::Columns,
+            DocumentFormat::Conllu,
+            DocumentFormat::Html,
+            DocumentFormat::Jsonl,
+            DocumentFormat::HuggingFace,
+            DocumentFormat::InlineXml,
+        ] {
+            assert!(written.contains(&format), "{format}");
+        }
+    }
+
+    #[test]
+    fn labels_of_tokens_have_their_own_place() {
+        let document = labelled();
+        let text = |format| write(format, &document).unwrap().0;
+        assert!(text(DocumentFormat::Columns).ends_with("Give\tVERB\niron\tNOUN\n\n"));
+        assert!(text(DocumentFormat::Conllu).contains("\n2\tiron\t_\tNOUN\t_\t"));
+        let json = text(DocumentFormat::HuggingFace);
+        assert!(
+            json.contains("\"upos\":[\"VERB\",\"NOUN\"]") && !json.contains("ner_tags"),
+            "{json}"
+        );
+        let json = text(DocumentFormat::Jsonl);
+        assert!(
+            json.contains("\"labels\":\"upos\"") && json.contains("\"score\":0.75"),
+            "{json}"
+        );
+        let page = text(DocumentFormat::Html);
+        assert!(
+            page.contains("text tokens") && page.contains("Confidence 0.7500"),
+            "{page}"
+        );
+        let (_, notices) = write(DocumentFormat::Columns, &document).unwrap();
+        let told = &notices.all()[0].message;
+        assert!(
+            told.contains("the confidence of the labels of 2 tokens"),
+            "{told}"
+        );
+    }
+
+    #[test]
+    fn columns_of_the_source_are_told_beside_labels() {
+        let mut document = labelled();
+        let given = document.given.as_mut().unwrap();
+        given.columns.insert(0, "lemma".to_owned());
+        for token in given.sentences.iter_mut().flatten() {
+            token.columns.insert(0, "x".to_owned());
+        }
+        let (_, notices) = write(DocumentFormat::Spacy, &document).unwrap();
+        let told: Vec<&str> = notices
+            .all()
+            .iter()
+            .map(|notice| notice.message.as_str())
+            .collect();
+        assert!(told[0].contains("columns that the source gave"), "{told:?}");
+        assert!(told[1].contains("gave to 2 tokens"), "{told:?}");
     }
 }

@@ -89,8 +89,9 @@ fn tell_unwritten(document: &Document, format: &str, annotations: bool, notices:
         );
         notices.add(NoticeKind::Relation, id, None, message);
     }
-    if document.given.is_some() {
-        let message = format!("the tokens of the source are left out: {format} has no place for them");
+    let holds = losses::Holds::default();
+    for lost in document.given.iter().flat_map(|given| holds.lost_tokens(given)) {
+        let message = format!("{format} has no place for {lost}");
         notices.add(NoticeKind::Detail, id, None, message);
     }
 }

@@ -115,6 +115,11 @@ impl Notices {
         });
     }
 
+    /// Adds others.
+    pub fn extend(&mut self, others: Notices) {
+        self.all.extend(others.all);
+    }
+
     /// All, in order.
     pub fn all(&self) -> &[Notice] {
         &self.all

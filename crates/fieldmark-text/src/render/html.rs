@@ -1,11 +1,13 @@
 //! Annotated text as one HTML page that needs nothing from outside: no script, no font, no image.
 //!
-//! Each span carries its type and confidence beside it, thicker underlines are surer spans, and a note with
+//! Each span carries its type and confidence beside it, thicker underlines are surer spans (a dashed one is a span
+//! without confidence), spans inside of others have lines of their own, and a note with
 //! the details opens under the pointer and on keyboard focus. The page follows the reader's light or dark
 //! scheme, meets the contrast of WCAG 2.2 AA and fits a phone. All text is escaped, and a content security
 //! policy forbids scripts even so.
 
 mod excerpt;
+mod marks;
 mod section;
 mod table;
 
@@ -15,9 +17,9 @@ pub use table::{Cell, Table};
 
 use super::palette::COLOURS;
 use super::plot::SERIES_SLOTS;
-use super::{Annotation, Palette, Piece, RenderError, percent, pieces, visible};
+use super::{Annotation, Palette, RenderError, visible};
+use marks::Layers;
 use std::fmt::{self, Write};
-use std::ops::Range;
 
 /// What says that a page is one of ours.
 pub(crate) const GENERATOR: &str = "fieldmark";
@@ -30,7 +32,7 @@ pub(crate) const GENERATOR: &str = "fieldmark";
 /// let page = Page {
 ///     title: "One sentence",
 ///     lead: "Tagged by a model that knows one drug.",
-///     documents: &[Document { heading: "", text: "Give iron now.", annotations: &spans }],
+///     documents: &[Document { heading: "", text: "Give iron now.", annotations: &spans, tokens: false }],
 ///     sections: &[Section::paragraph("Next", "Write more sentences.")],
 /// };
 /// assert!(page.to_html()?.contains("iron"));
@@ -55,8 +57,10 @@ pub struct Document<'a> {
     pub heading: &'a str,
     /// The text.
     pub text: &'a str,
-    /// Its spans, in any order.
+    /// Its spans, in any order; they may nest and overlap.
     pub annotations: &'a [Annotation<'a>],
+    /// Whether the spans are the labels of tokens: then types stand under the words.
+    pub tokens: bool,
 }
 
 impl Page<'_> {
@@ -64,7 +68,7 @@ impl Page<'_> {
     pub fn to_html(&self) -> Result<String, RenderError> {
         let mut cut = Vec::with_capacity(self.documents.len());
         for document in self.documents {
-            cut.push((document.heading, pieces(document.text, document.annotations)?));
+            cut.push((document, Layers::new(document.text, document.annotations)?));
         }
         for section in self.sections {
             section.check()?;
@@ -79,8 +83,8 @@ impl Page<'_> {
         out.head(self, &palette);
         out.legend(&palette, marks);
         out.raw("</header>\n<main>\n");
-        for (heading, pieces) in &cut {
-            out.document(heading, pieces, &palette);
+        for (document, layers) in &cut {
+            out.document(document, layers, &palette);
         }
         for section in self.sections {
             out.section(section, &palette);
@@ -203,56 +207,30 @@ impl Html {
         self.raw("</ul>\n");
         if marks().any(|mark| mark.confidence.is_some()) {
             self.raw("<p class=\"key\">How sure: <span><i class=\"doubt\"></i>less than even</span> ");
-            self.raw("<span><i style=\"--sure:.5\"></i>even</span> <span><i style=\"--sure:1\"></i>certain.</span> ");
+            self.raw(
+                "<span><i style=\"--sure:.5\"></i>even</span> <span><i style=\"--sure:1\"></i>certain</span>",
+            );
+            if marks().any(|mark| mark.confidence.is_none()) {
+                self.raw(" <span><i class=\"unsaid\"></i>not said</span>");
+            }
+            self.raw(". ");
             self.raw("Point at a span, or press Tab, for details.</p>\n");
         }
     }
 
-    fn document(&mut self, heading: &str, pieces: &[Piece<'_>], palette: &Palette<'_>) {
+    fn document(&mut self, document: &Document<'_>, layers: &Layers<'_>, palette: &Palette<'_>) {
         self.raw("<article class=\"card\">\n");
-        if !heading.is_empty() {
-            self.put(format_args!("<h2 dir=\"auto\">{}</h2>\n", Escaped(heading)));
+        if !document.heading.is_empty() {
+            self.put(format_args!(
+                "<h2 dir=\"auto\">{}</h2>\n",
+                Escaped(document.heading)
+            ));
         }
-        self.raw("<div class=\"text\" dir=\"auto\">");
-        let mut at = 0;
-        for piece in pieces {
-            let end = at + piece.text.chars().count();
-            match piece.mark {
-                None => self.put(format_args!("{}", Escaped(piece.text))),
-                Some(mark) => self.mark(piece.text, at..end, mark, palette.slot(mark.kind)),
-            }
-            at = end;
-        }
+        let tokens = if document.tokens { " tokens" } else { "" };
+        self.put(format_args!("<div class=\"text{tokens}\" dir=\"auto\">"));
+        self.layers(layers, document.tokens, palette);
+        self.end_layers(layers);
         self.raw("</div>\n</article>\n");
-    }
-
-    /// A mark over the given characters of the text.
-    fn mark(&mut self, text: &str, place: Range<usize>, mark: &Annotation<'_>, slot: usize) {
-        self.notes += 1;
-        let (note, kind) = (self.notes, Escaped(mark.kind));
-        let doubt = if mark.confidence.is_some_and(|confidence| confidence < 0.5) {
-            " doubt"
-        } else {
-            ""
-        };
-        self.put(format_args!(
-            "<mark class=\"c{slot}{doubt}\" tabindex=\"0\" aria-describedby=\"n{note}\""
-        ));
-        if let Some(confidence) = mark.confidence {
-            self.put(format_args!(" style=\"--sure:{confidence:.3}\""));
-        }
-        self.put(format_args!(">{}<span class=\"tag\">{kind}", Escaped(text)));
-        if let Some(confidence) = mark.confidence {
-            self.put(format_args!(" {}", Escaped(&percent(confidence))));
-        }
-        self.put(format_args!(
-            "</span><span class=\"tip\" role=\"tooltip\" id=\"n{note}\"><b>{kind}</b>"
-        ));
-        if let Some(confidence) = mark.confidence {
-            self.put(format_args!("Confidence {confidence:.4}<br>"));
-        }
-        let Range { start, end } = place;
-        self.put(format_args!("Characters {start} to {end}</span></mark>"));
     }
 }
 
@@ -266,6 +244,7 @@ mod tests {
             heading: "",
             text,
             annotations,
+            tokens: false,
         }];
         Page {
             title: "t",
@@ -288,6 +267,7 @@ mod tests {
             heading: evil,
             text: evil,
             annotations: &[mark],
+            tokens: false,
         }];
         let row = vec![evil.to_owned()];
         let sections = [
@@ -326,7 +306,7 @@ mod tests {
         assert!(html.contains("tabindex=\"0\" aria-describedby=\"n1\" style=\"--sure:0.934\">💊"));
         assert!(html.contains("<span class=\"tag\">DRUG 93%</span>"));
         assert!(html.contains("id=\"n1\"><b>DRUG</b>Confidence 0.9340<br>Characters 5 to 6</span>"));
-        assert!(html.contains("mark:hover .tip, mark:focus .tip { display: block; }"));
+        assert!(html.contains("mark:hover > .tip, mark:focus > .tip { display: block; }"));
         assert!(!body(&html).contains("class=\"c3 doubt\""));
         let unsure = page(
             "Give iron.",
@@ -337,6 +317,26 @@ mod tests {
     }
 
     #[test]
+    fn labels_of_tokens_stand_under_the_words_and_their_confidence_in_the_notes() {
+        let documents = [Document {
+            heading: "",
+            text: "Give iron.",
+            annotations: &[Annotation::new(5, 9, "NOUN").with_confidence(0.93)],
+            tokens: true,
+        }];
+        let page = Page {
+            title: "t",
+            lead: "",
+            documents: &documents,
+            sections: &[],
+        };
+        let html = page.to_html().unwrap();
+        assert!(body(&html).contains("<div class=\"text tokens\""), "{html}");
+        assert!(body(&html).contains("<span class=\"tag\">NOUN</span>"), "{html}");
+        assert!(body(&html).contains("Confidence 0.9300"), "{html}");
+    }
+
+    #[test]
     fn unknown_confidence_is_not_invented() {
         let html = page("Give iron.", &[Annotation::new(5, 9, "DRUG")]).unwrap();
         assert!(
@@ -344,6 +344,15 @@ mod tests {
                 && !body(&html).contains("Confidence")
                 && !body(&html).contains("--sure")
         );
+        // It is not drawn as if it were even.
+        assert!(body(&html).contains("class=\"c3 unsaid\""), "{html}");
+        assert!(html.contains("mark.unsaid { border-bottom:"));
+        let marks = [
+            Annotation::new(0, 4, "X"),
+            Annotation::new(5, 9, "X").with_confidence(0.5),
+        ];
+        let both = page("Give iron.", &marks).unwrap();
+        assert!(body(&both).contains("not said"), "{both}");
     }
 
     #[test]
@@ -353,6 +362,7 @@ mod tests {
             heading: "x",
             text: "ab",
             annotations: &marks,
+            tokens: false,
         }; 2];
         let html = Page {
             title: "t",

@@ -1,10 +1,10 @@
 //! [`compare`]: is one system better than another by more than chance?
 
 use super::measures::gene_mentions;
+use super::significance::{SHUFFLES, Significance, Test};
+use super::text::f_name;
 use super::{AssessError, Measure, NamedScore, Pair};
-use fieldmark_eval::{
-    Counts, EvalError, Matching, SpanScores, Tail, approximate_randomisation, paired_t_test,
-};
+use fieldmark_eval::{Counts, Matching, SpanScores, Tail};
 use serde::Serialize;
 
 /// Two systems on the same documents.
@@ -18,41 +18,48 @@ pub struct Comparison {
     pub first: NamedScore,
     /// The second system.
     pub second: NamedScore,
-    /// Precision, recall and F, tested by approximate randomisation.
-    pub randomisation: [Significance; 3],
-    /// How often outputs were exchanged.
+    /// What is more than chance.
+    pub tests: Vec<Significance>,
+    /// How often randomisation exchanged outputs.
     pub shuffles: u64,
-    /// F of single documents, by a paired t-test; `None` if there are fewer than two documents.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub documents: Option<Significance>,
     /// Documents on which the first, or the second, has the better F; on the others both are as good.
     pub better: (usize, usize),
 }
 
-/// A difference, and how probable one as large would be if the systems were equally good.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Significance {
-    /// What differs.
-    pub measure: &'static str,
-    /// First minus second.
-    pub difference: f64,
-    /// Two-tailed p.
-    pub p: f64,
+/// How two systems are compared.
+#[derive(Clone, Debug)]
+pub struct CompareOptions {
+    /// [`Measure::Exact`] or [`Measure::GeneMention`].
+    pub measure: Measure,
+    /// How much recall weighs against precision in F.
+    pub beta: f64,
+    /// The tests, in the order of the report.
+    pub tests: Vec<Test>,
+    /// Which differences speak against chance.
+    pub tail: Tail,
+    /// Decides which outputs are exchanged.
+    pub seed: u64,
 }
 
-/// Exchanges of outputs: p is known to about 0.004 where it is 0.05.
-const SHUFFLES: u64 = 9999;
+impl Default for CompareOptions {
+    fn default() -> Self {
+        Self {
+            measure: Measure::Exact,
+            beta: 1.0,
+            tests: vec![Test::Randomisation, Test::PairedT],
+            tail: Tail::Both,
+            seed: 0,
+        }
+    }
+}
 
-/// Compares two systems, given as pairs of the same gold documents in the same order; exactly, or by
-/// [`Measure::GeneMention`].
-pub fn compare(
-    first: &[Pair],
-    second: &[Pair],
-    measure: Measure,
-    beta: f64,
-    seed: u64,
-) -> Result<Comparison, AssessError> {
-    let gene_mention = measure == Measure::GeneMention;
+/// Compares two systems, given as pairs of the same gold documents in the same order.
+///
+/// Randomisation tests precision, recall and F of all documents together; t-tests are of F of single documents, and are
+/// left out if there are fewer than two.
+pub fn compare(first: &[Pair], second: &[Pair], options: &CompareOptions) -> Result<Comparison, AssessError> {
+    let &CompareOptions { beta, tail, seed, .. } = options;
+    let gene_mention = options.measure == Measure::GeneMention;
     let counts = |pairs: &[Pair]| -> Vec<Counts> {
         let of = |pair: &Pair| match gene_mention {
             true => gene_mentions(pair).counts(),
@@ -61,14 +68,6 @@ pub fn compare(
         pairs.iter().map(of).collect()
     };
     let (ones, others) = (counts(first), counts(second));
-    let test = |name, measure: &dyn Fn(&Counts) -> f64| -> Result<Significance, EvalError> {
-        let test = approximate_randomisation(&ones, &others, measure, SHUFFLES, seed)?;
-        Ok(Significance {
-            measure: name,
-            difference: test.difference,
-            p: test.p(Tail::Both),
-        })
-    };
     // Who rightly finds nothing in a document has made no mistake.
     let f = |counts: &Counts| match counts.gold + counts.found {
         0 => 1.0,
@@ -78,25 +77,27 @@ pub fn compare(
     let (one_by_one, other_by_other) = (by_document(&ones), by_document(&others));
     let better =
         |one: &[f64], other: &[f64]| one.iter().zip(other).filter(|(one, other)| one > other).count();
-    let documents = paired_t_test(&one_by_one, &other_by_other)
-        .ok()
-        .map(|test| Significance {
-            measure: "F of documents",
-            difference: test.difference,
-            p: test.p(Tail::Both),
-        });
+    let mut tests = Vec::new();
+    for &test in &options.tests {
+        if test == Test::Randomisation {
+            let by = |name: &str, measure: &dyn Fn(&Counts) -> f64| {
+                Significance::by_randomisation(name, &ones, &others, measure, tail, seed)
+            };
+            tests.push(by("precision", &Counts::precision)?);
+            tests.push(by("recall", &Counts::recall)?);
+            tests.push(by(&f_name(beta), &|counts| counts.f_beta(beta))?);
+        } else {
+            let name = format!("{} of documents", f_name(beta));
+            tests.extend(Significance::of_means(test, name, &one_by_one, &other_by_other, tail, seed).ok());
+        }
+    }
     Ok(Comparison {
         measure: if gene_mention { "gene mentions" } else { "exact" },
         beta,
         first: NamedScore::new("first", ones.iter().copied().sum(), beta),
         second: NamedScore::new("second", others.iter().copied().sum(), beta),
-        randomisation: [
-            test("precision", &Counts::precision)?,
-            test("recall", &Counts::recall)?,
-            test("F", &|counts| counts.f_beta(beta))?,
-        ],
+        tests,
         shuffles: SHUFFLES,
-        documents,
         better: (
             better(&one_by_one, &other_by_other),
             better(&other_by_other, &one_by_one),
@@ -130,14 +131,31 @@ mod tests {
     #[test]
     fn differences_are_those_of_their_measures() {
         let (first, second) = systems();
-        let comparison = compare(&first, &second, Measure::Exact, 2.0, 1).unwrap();
-        let [precision, recall, f] = &comparison.randomisation;
+        let options = CompareOptions {
+            beta: 2.0,
+            tests: vec![Test::Randomisation, Test::PairedT, Test::Welch],
+            ..CompareOptions::default()
+        };
+        let comparison = compare(&first, &second, &options).unwrap();
+        let [precision, recall, f, documents, welch] = &comparison.tests[..] else {
+            panic!("{comparison:?}");
+        };
         // Both are always right; 20 of 40 against 2 of 40.
         assert_eq!((precision.difference, recall.difference), (0.0, 0.45));
         let f2 = |recall: f64| 5.0 * recall / (4.0 + recall);
         assert!((f.difference - (f2(0.5) - f2(0.05))).abs() < 1e-12);
-        let documents = comparison.documents.as_ref().unwrap();
         assert!((documents.difference - (f2(0.5) - 1.0 / 20.0)).abs() < 1e-12);
+        assert_eq!(
+            (documents.test, documents.measure.as_str()),
+            (Test::PairedT, "F2 of documents")
+        );
+        assert_eq!(documents.degrees_of_freedom, Some(19.0));
+        // The scores of the first system do not vary, so that only the second counts.
+        assert_eq!(
+            (welch.test, welch.difference),
+            (Test::Welch, documents.difference)
+        );
+        assert!((welch.degrees_of_freedom.unwrap() - 19.0).abs() < 1e-9);
         assert_eq!(comparison.better, (19, 1));
     }
 
@@ -145,8 +163,8 @@ mod tests {
     fn a_worse_system_is_as_significant_as_a_better_one() {
         let (first, second) = systems();
         let p = |one: &[Pair], other: &[Pair]| {
-            let comparison = compare(one, other, Measure::Exact, 1.0, 1).unwrap();
-            (comparison.randomisation[1].p, comparison.documents.unwrap().p)
+            let comparison = compare(one, other, &CompareOptions::default()).unwrap();
+            (comparison.tests[1].p, comparison.tests[3].p)
         };
         let (better, worse) = (p(&first, &second), p(&second, &first));
         assert!(better.0 < 0.001 && worse.0 < 0.001, "{better:?} {worse:?}");
@@ -154,10 +172,25 @@ mod tests {
     }
 
     #[test]
+    fn one_tail_asks_whether_the_first_is_better() {
+        let (first, second) = systems();
+        let options = CompareOptions {
+            tail: Tail::Greater,
+            ..CompareOptions::default()
+        };
+        let better = compare(&first, &second, &options).unwrap();
+        let worse = compare(&second, &first, &options).unwrap();
+        for test in [1, 3] {
+            assert!(better.tests[test].p < 0.001, "{better:?}");
+            assert!(worse.tests[test].p > 0.99, "{worse:?}");
+        }
+    }
+
+    #[test]
     fn finding_nothing_of_nothing_is_right() {
         let silent = [pair("Ada", &[], &[]), pair("Bob", &[], &[])];
         let loud = [pair("Ada", &[], &[]), pair("Bob", &[], &[(0, 3, "PER", 0.9)])];
-        let comparison = compare(&silent, &loud, Measure::Exact, 1.0, 1).unwrap();
+        let comparison = compare(&silent, &loud, &CompareOptions::default()).unwrap();
         assert_eq!(comparison.better, (1, 0));
     }
 
@@ -167,7 +200,13 @@ mod tests {
         gold.annotations.push(Annotation::new(6..14, ALTGENE));
         let found = [Pair::new(gold.clone(), vec![Annotation::new(6..14, GENE)])];
         let none = [Pair::new(gold, Vec::new())];
-        let by = |measure| compare(&found, &none, measure, 1.0, 1).unwrap();
+        let by = |measure| {
+            let options = CompareOptions {
+                measure,
+                ..CompareOptions::default()
+            };
+            compare(&found, &none, &options).unwrap()
+        };
         let genes = by(Measure::GeneMention);
         assert_eq!((genes.measure, genes.first.f), ("gene mentions", 1.0));
         let exact = by(Measure::Exact);

@@ -27,15 +27,17 @@ mod labels;
 mod measures;
 mod page;
 mod pairs;
+mod significance;
 mod text;
 mod tokens;
 
 pub use cases::{Case, CaseSpan, Cases};
-pub use compare::{Comparison, Significance, compare};
-pub use labels::label_sections;
+pub use compare::{CompareOptions, Comparison, compare};
+pub use labels::{LabelAssessment, LabelTest};
 pub use measures::{DistinctTable, GeneMentionTable, Measure, NamedScore, OrdinalErrors, TokenTable};
-pub use page::write_page;
+pub use page::{test_table, write_page};
 pub use pairs::{Pair, PairError, Pairing, pair_documents};
+pub use significance::{Significance, Test, TestList};
 
 use fieldmark_eval::{
     AgreementReport, Binning, Calibration, Confusion, ErrorCounts, ErrorTally, EvalError, Judged, Matching,

@@ -1,5 +1,6 @@
 //! Assessments as sections of a page: scores, errors in context, confusion, confidence.
 
+use super::significance::{Significance, tail_name};
 use super::text::f_name;
 use super::{Assessment, Case, CaseSpan, Comparison, Confidence, NamedScore};
 use fieldmark_eval::{Confusion, Matching, OperatingPoint, ReliabilityBin, SpanTable};
@@ -29,7 +30,7 @@ impl Assessment {
              each other; the last column has the missed ones, the last row those that are none.",
         ));
         if let Some(confidence) = &self.confidence {
-            sections.push(confidence.calibration_section());
+            sections.push(confidence.calibration_section("spans"));
             sections.push(confidence.curve_section());
         }
         sections.extend(self.case_sections());
@@ -119,9 +120,9 @@ impl Assessment {
             figures.push(("Symmetric MAE", format!("{:.4}", ordinal.symmetric_macro_mae)));
         }
         if let Some(agreement) = &others.agreement {
-            figures.push(("κ of tokens", format!("{:.4}", agreement.entity_kappa)));
-            figures.push(("κ, micro", format!("{:.4}", agreement.micro_kappa)));
-            figures.push(("κ, macro", format!("{:.4}", agreement.macro_kappa)));
+            figures.push(("κ: in a span or not", format!("{:.4}", agreement.entity_kappa)));
+            figures.push(("κ of types, micro", format!("{:.4}", agreement.micro_kappa)));
+            figures.push(("κ of types, macro", format!("{:.4}", agreement.macro_kappa)));
         }
         if !figures.is_empty() {
             any = true;
@@ -162,34 +163,30 @@ impl Comparison {
         let table = Table::new(score_header("System", self.beta))
             .row(score_cells(first, &self.first))
             .row(score_cells(second, &self.second));
-        let mut tests = Table::new(["First minus second", "Points", "p", "Test"]);
-        let rows = self
-            .randomisation
-            .iter()
-            .map(|test| (test, "approximate randomisation"));
-        let paired = self
-            .documents
-            .iter()
-            .map(|test| (test, "paired t over documents"));
-        for (test, name) in rows.chain(paired) {
-            let measure = if test.measure == "F" {
-                f_name(self.beta)
-            } else {
-                test.measure.to_owned()
-            };
-            tests = tests.row([
-                measure,
-                format!("{:+.2}", 100.0 * test.difference),
-                format!("{:.4}", test.p),
-                name.to_owned(),
-            ]);
-        }
-        Section::new("Two systems").with_table(table).with_table(tests).with_paragraph(format!(
-            "p is the probability of a difference at least as large, either way, if both were equally good. The first is \
-             better on {} documents, the second on {}.",
-            self.better.0, self.better.1
-        ))
+        Section::new("Two systems")
+            .with_table(table)
+            .with_table(test_table(&self.tests))
+            .with_paragraph(format!(
+                "p is the probability of a difference at least as large if both were equally good. The first is better on \
+                 {} documents, the second on {}.",
+                self.better.0, self.better.1
+            ))
     }
+}
+
+/// Tests of significance, line by line.
+pub fn test_table(tests: &[Significance]) -> Table {
+    let mut table = Table::new(["First minus second", "Points", "p", "Test", "Statistic"]);
+    for test in tests {
+        table = table.row([
+            test.measure.clone(),
+            format!("{:+.2}", 100.0 * test.difference),
+            format!("{:.4}", test.p),
+            format!("{}, {}", test.test.name(), tail_name(test.tail)),
+            test.statistic().unwrap_or_else(|| "–".to_owned()),
+        ]);
+    }
+    table
 }
 
 /// A confusion table with a word about it.
@@ -219,7 +216,8 @@ pub(super) fn confusion_section(confusion: &Confusion, about: &str) -> Section {
 }
 
 impl Confidence {
-    fn calibration_section(&self) -> Section {
+    /// `what` are spans, or labels.
+    pub(super) fn calibration_section(&self, what: &str) -> Section {
         let calibration = &self.calibration;
         let filled = || calibration.bins.iter().filter(|bin| bin.count > 0);
         let most = filled().map(|bin| bin.count).max().unwrap_or(1);
@@ -228,19 +226,21 @@ impl Confidence {
             Point::new(bin.confidence, bin.accuracy).with_size(size)
         };
         let plot = LinePlot::new(
-            "Share of spans that are right by their confidence",
+            format!("Share of {what} that are right by their confidence"),
             Axis::shares("Confidence", 0.0, 1.0),
             Axis::shares("Right", 0.0, 1.0),
         )
         .with_reference("perfectly calibrated", (0.0, 0.0), (1.0, 1.0))
         .with(
             Series::line(
-                "predicted spans; large dots stand for many",
+                format!("predicted {what}; large dots stand for many"),
                 filled().map(point).collect(),
             )
             .with_dots(),
         );
-        let mut table = Table::new(["Confidence", "Spans", "Mean", "Right"]);
+        let (first, rest) = what.split_at(1);
+        let title = first.to_uppercase() + rest;
+        let mut table = Table::new(["Confidence", title.as_str(), "Mean", "Right"]);
         for bin in filled() {
             table = table.row([
                 Cell::text(format!("{:.0} to {:.0}%", 100.0 * bin.low, 100.0 * bin.high)),
@@ -251,7 +251,7 @@ impl Confidence {
         }
         let unscored = match self.unscored {
             0 => String::new(),
-            n => format!(" Spans without a confidence, {n} in number, are left out."),
+            n => format!(" {title} without a confidence, {n} in number, are left out."),
         };
         Section::new("Calibration: is it right as often as it is sure?")
             .with_figures([
@@ -336,7 +336,7 @@ fn thinned(points: &[OperatingPoint]) -> impl Iterator<Item = &OperatingPoint> {
         .map(|(_, point)| point)
 }
 
-fn excerpt(case: &Case) -> Excerpt {
+pub(super) fn excerpt(case: &Case) -> Excerpt {
     let (before, after) = case.cut;
     let before = if before { "… " } else { "" };
     let marks = |spans: &[CaseSpan], own: &Option<CaseSpan>| -> Vec<Mark> {

@@ -4,7 +4,7 @@ use fieldmark_eval::Span;
 use fieldmark_text::document::{Annotation, Document};
 use fieldmark_text::formats::ALTGENE;
 use fieldmark_text::offsets::{Offsets, Unit};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 
 /// A document with its gold and its predicted annotations.
@@ -78,6 +78,8 @@ pub struct Pairing {
     pub missing: Vec<String>,
     /// Ids of predicted documents that are not in gold: they do not count.
     pub extra: Vec<String>,
+    /// Ids of predicted documents that were predicted before: only the first counts.
+    pub repeated: Vec<String>,
     /// Whether no id was the same, and the texts were, in the same order.
     pub by_order: bool,
     /// Number of documents whose texts differ in white space; offsets were translated.
@@ -145,6 +147,7 @@ pub fn pair_documents(gold: Vec<Document>, predicted: Vec<Document>) -> Result<P
                 .map_or_else(String::new, |other| other.id.clone()),
         });
     }
+    let ids: HashSet<String> = gold.iter().map(|document| document.id.clone()).collect();
     let mut partners: HashMap<String, VecDeque<(usize, Document)>> = HashMap::new();
     for (at, document) in predicted.into_iter().enumerate() {
         let key = if by_order {
@@ -188,12 +191,13 @@ pub fn pair_documents(gold: Vec<Document>, predicted: Vec<Document>) -> Result<P
         .map(|(at, document)| (at, document.id))
         .collect();
     extra.sort_unstable();
-    pairing.extra = extra.into_iter().map(|(_, id)| id).collect();
+    let extra = extra.into_iter().map(|(_, id)| id);
+    (pairing.repeated, pairing.extra) = extra.partition(|id| !by_order && ids.contains(id));
     differing.map_or(Ok(pairing), Err)
 }
 
 fn share_an_id(gold: &[Document], predicted: &[Document]) -> bool {
-    let ids: std::collections::HashSet<&str> = gold.iter().map(|document| document.id.as_str()).collect();
+    let ids: HashSet<&str> = gold.iter().map(|document| document.id.as_str()).collect();
     predicted
         .iter()
         .any(|document| ids.contains(document.id.as_str()))
@@ -274,7 +278,8 @@ mod tests {
         let gold = vec![document("a", "x", &[])];
         let predicted = ["q", "a", "p", "z", "a"].map(|id| document(id, "x", &[]));
         let pairing = pair_documents(gold, predicted.to_vec()).unwrap();
-        assert_eq!(pairing.extra, ["q", "p", "z", "a"]);
+        assert_eq!(pairing.extra, ["q", "p", "z"]);
+        assert_eq!(pairing.repeated, ["a"]);
     }
 
     #[test]

@@ -363,15 +363,15 @@ fn a_better_system_is_found_to_be_better() {
         .collect();
     let mut bad = good.clone();
     bad.iter_mut().skip(4).for_each(|pair| pair.found.clear());
-    let better = compare(&good, &bad, Measure::Exact, 1.0, 1).unwrap();
+    let better = compare(&good, &bad, &CompareOptions::default()).unwrap();
     assert_eq!((better.first.f, better.second.recall), (1.0, 0.2));
     assert_eq!(better.better, (16, 0));
-    assert!(better.randomisation[2].p < 0.001 && better.documents.as_ref().unwrap().p < 0.001);
-    let same = compare(&good, &good, Measure::Exact, 1.0, 1).unwrap();
-    assert_eq!(same.randomisation[2].p, 1.0);
+    assert!(better.tests[2].p < 0.001 && better.tests[3].p < 0.001);
+    let same = compare(&good, &good, &CompareOptions::default()).unwrap();
+    assert_eq!(same.tests[2].p, 1.0);
     assert_eq!(same.better, (0, 0));
-    let alone = compare(&good[..1], &bad[..1], Measure::Exact, 1.0, 1).unwrap();
-    assert!(alone.documents.is_none());
+    let alone = compare(&good[..1], &bad[..1], &CompareOptions::default()).unwrap();
+    assert_eq!(alone.tests.len(), 3, "a t-test needs two documents");
 }
 
 #[test]
@@ -398,7 +398,7 @@ fn pages_hold_everything_and_escape_it() {
     };
     let assessment = Assessment::new(&pairs, &options).unwrap();
     let mut sections = assessment.sections();
-    let comparison = compare(&pairs, &pairs, Measure::Exact, 1.0, 0).unwrap();
+    let comparison = compare(&pairs, &pairs, &CompareOptions::default()).unwrap();
     sections.push(comparison.section(evil, evil));
     let page = write_page(evil, evil, &sections).unwrap();
     assert!(!page.contains("<script") && page.contains("&lt;script&gt;"));

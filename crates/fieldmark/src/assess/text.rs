@@ -1,8 +1,9 @@
 //! Assessments as text.
 
 use super::measures::matching_name;
-use super::{Assessment, Comparison, Confidence, NamedScore, Others, Significance};
-use fieldmark_eval::{SpanTable, Verdict};
+use super::significance::TestList;
+use super::{Assessment, Comparison, Confidence, NamedScore, Others};
+use fieldmark_eval::{Matching, SpanTable, Verdict};
 use std::fmt;
 
 /// `F1`, or F with another weight of recall.
@@ -11,7 +12,7 @@ pub(super) fn f_name(beta: f64) -> String {
 }
 
 /// A line of a table of scores: name, scores and numbers.
-struct Line<'a>(&'a str, [f64; 3], Option<[u64; 3]>);
+struct Line<'a>(&'a str, [f64; 3], Vec<u64>);
 
 impl<'a> Line<'a> {
     fn of(score: &'a NamedScore) -> Self {
@@ -19,29 +20,36 @@ impl<'a> Line<'a> {
         Line(
             &score.name,
             [score.precision, score.recall, score.f],
-            Some([counts.gold, counts.found, counts.correct]),
+            vec![counts.gold, counts.found, counts.correct],
         )
     }
 }
 
+/// The numbers of most tables.
+const NUMBERS: [&str; 3] = ["gold", "found", "correct"];
+
 fn write_table(f: &mut fmt::Formatter<'_>, name: &str, beta: f64, lines: &[Line<'_>]) -> fmt::Result {
+    write_wide_table(f, name, beta, &NUMBERS, lines)
+}
+
+fn write_wide_table(
+    f: &mut fmt::Formatter<'_>,
+    name: &str,
+    beta: f64,
+    numbers: &[&str],
+    lines: &[Line<'_>],
+) -> fmt::Result {
     let names = lines.iter().map(|line| line.0).chain([name]);
     let width = names.map(|name| name.chars().count()).max().unwrap_or(0);
-    writeln!(
-        f,
-        "{name:width$} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}",
-        "precision",
-        "recall",
-        f_name(beta),
-        "gold",
-        "found",
-        "correct"
-    )?;
+    let f_name = f_name(beta);
+    write!(f, "{name:width$} {:>9} {:>9} {f_name:>9}", "precision", "recall")?;
+    numbers.iter().try_for_each(|number| write!(f, " {number:>9}"))?;
+    writeln!(f)?;
     for Line(name, scores, counts) in lines {
         let [precision, recall, score] = scores.map(|share| 100.0 * share);
         write!(f, "{name:width$} {precision:8.2}% {recall:8.2}% {score:8.2}%")?;
-        if let Some([gold, found, correct]) = counts {
-            write!(f, " {gold:9} {found:9} {correct:9}")?;
+        for count in counts {
+            write!(f, " {count:9}")?;
         }
         writeln!(f)?;
     }
@@ -88,19 +96,37 @@ fn counted(number: u64, what: &str) -> String {
 }
 
 fn write_spans(f: &mut fmt::Formatter<'_>, table: &SpanTable) -> fmt::Result {
+    // Where a span may have a partner of another type, each side has its own number of them.
+    let two_sided = matches!(table.matching, Matching::Boundary | Matching::Partial);
     let mut lines: Vec<Line<'_>> = table
         .types
         .iter()
         .map(|row| {
             let counts = row.counts;
-            let numbers = [counts.gold, counts.found, counts.gold_matched];
-            Line(&row.name, [row.precision, row.recall, row.f], Some(numbers))
+            let numbers = match two_sided {
+                true => vec![
+                    counts.gold,
+                    counts.gold_matched,
+                    counts.found,
+                    counts.found_matched,
+                ],
+                false => vec![counts.gold, counts.found, counts.gold_matched],
+            };
+            Line(&row.name, [row.precision, row.recall, row.f], numbers)
         })
         .collect();
     let mean = &table.unweighted;
-    lines.push(Line("macro average", [mean.precision, mean.recall, mean.f], None));
+    lines.push(Line(
+        "macro average",
+        [mean.precision, mean.recall, mean.f],
+        Vec::new(),
+    ));
     let name = format!("{} by type", matching_name(table.matching));
-    write_table(f, &name, table.beta, &lines)
+    let numbers: &[&str] = match two_sided {
+        true => &["gold", "met", "found", "met"],
+        false => &NUMBERS,
+    };
+    write_wide_table(f, &name, table.beta, numbers, &lines)
 }
 
 fn write_others(f: &mut fmt::Formatter<'_>, others: &Others, beta: f64) -> fmt::Result {
@@ -163,7 +189,8 @@ fn write_others(f: &mut fmt::Formatter<'_>, others: &Others, beta: f64) -> fmt::
     if let Some(agreement) = &others.agreement {
         writeln!(
             f,
-            "\nagreement: F1 of spans {:.2}%, of tokens {:.2}%; κ of tokens {:.4} (micro {:.4}, macro {:.4})",
+            "\nagreement: F1 of spans {:.2}%, of tokens {:.2}%; κ of tokens: in a span or not {:.4}, of types {:.4} (micro) and \
+             {:.4} (macro)",
             100.0 * agreement.spans.micro.f,
             100.0 * agreement.token_f1,
             agreement.entity_kappa,
@@ -238,42 +265,24 @@ impl fmt::Display for Comparison {
             self.beta,
             &[Line::of(&self.first), Line::of(&self.second)],
         )?;
-        let test = |f: &mut fmt::Formatter<'_>, test: &Significance| {
-            let name = match test.measure {
-                "F" => f_name(self.beta),
-                other => other.to_owned(),
-            };
-            writeln!(
-                f,
-                "  {name}: {:+.2} points, p = {:.4}",
-                100.0 * test.difference,
-                test.p
-            )
+        writeln!(f, "first minus second:")?;
+        let tests = TestList {
+            tests: &self.tests,
+            items: "documents",
         };
+        write!(f, "{tests}")?;
+        let (first, second) = self.better;
         writeln!(
             f,
-            "first minus second, approximate randomisation ({} shuffles of documents, two-tailed):",
-            self.shuffles
-        )?;
-        self.randomisation
-            .iter()
-            .try_for_each(|significance| test(f, significance))?;
-        if let Some(documents) = &self.documents {
-            writeln!(
-                f,
-                "paired t-test over documents (the first is better on {}, the second on {}):",
-                self.better.0, self.better.1
-            )?;
-            test(f, documents)?;
-        }
-        Ok(())
+            "the first is better on {first} documents, the second on {second}"
+        )
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::tests::{assess, pair};
-    use super::super::{Measure, compare};
+    use super::super::{CompareOptions, Measure, compare};
 
     /// The lines of a text with single blanks.
     fn lines(text: impl ToString) -> Vec<String> {
@@ -310,20 +319,46 @@ mod tests {
     }
 
     #[test]
+    fn partners_of_another_type_count_on_their_own_side() {
+        // Two PER, one of which was found as LOC.
+        let pair = pair(
+            "Ada met Bob",
+            &[(0, 3, "PER"), (8, 11, "PER")],
+            &[(0, 3, "PER", 0.9), (8, 11, "LOC", 0.5)],
+        );
+        let text = lines(assess(&[pair], &[Measure::Boundary, Measure::Agreement]));
+        for expected in [
+            "boundary by type precision recall F1 gold met found met",
+            "LOC 100.00% 0.00% 0.00% 0 0 1 1",
+            "PER 100.00% 100.00% 100.00% 2 2 1 1",
+        ] {
+            assert!(text.iter().any(|line| line == expected), "{expected}\n{text:#?}");
+        }
+        assert!(
+            text.iter().any(|line| line.contains("in a span or not 1.0000")),
+            "{text:#?}"
+        );
+    }
+
+    #[test]
     fn a_comparison_tells_the_first_minus_the_second() {
         let good: Vec<_> = (0..20)
             .map(|_| pair("Ada sat", &[(0, 3, "PER")], &[(0, 3, "PER", 0.9)]))
             .collect();
         let mut bad = good.clone();
         bad.iter_mut().skip(4).for_each(|pair| pair.found.clear());
-        let text = lines(compare(&bad, &good, Measure::Exact, 2.0, 1).unwrap());
+        let options = CompareOptions {
+            beta: 2.0,
+            ..CompareOptions::default()
+        };
+        let text = lines(compare(&bad, &good, &options).unwrap());
         for expected in ["recall: -80.00 points, p = ", "F2: -76.19 points, p = "] {
             assert!(
                 text.iter().any(|line| line.starts_with(expected)),
                 "{expected}\n{text:#?}"
             );
         }
-        let better = "paired t-test over documents (the first is better on 0, the second on 16):";
+        let better = "the first is better on 0 documents, the second on 16";
         assert!(text.iter().any(|line| line == better), "{text:#?}");
     }
 }

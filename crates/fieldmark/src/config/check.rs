@@ -56,10 +56,17 @@ pub(super) fn parse(text: &str, overrides: &[String]) -> Result<Config, ConfigEr
     }
     let mut table: toml::Table = toml::from_str(text).map_err(syntax)?;
     let fail = |problem: String| ConfigError { place: None, problem };
+    // A value of a wrong type is blamed on the override after which the config cannot be read.
+    let mut wrong = None;
     for text in overrides {
         override_one(&mut table, text).map_err(fail)?;
+        let read = Config::deserialize(toml::Value::Table(table.clone()));
+        wrong = read.err().and(wrong.or(Some(text)));
     }
-    let after = |problem: &str| fail(format!("after overrides: {}", problem.trim()));
+    let after = |problem: &str| {
+        let blamed = wrong.map_or("after overrides".to_owned(), |text| format!("-o {text}"));
+        fail(format!("{blamed}: {}", problem.trim()))
+    };
     let written = toml::to_string(&table).map_err(|error| after(&error.to_string()))?;
     let spanned = DeTable::parse(&written).map_err(|error| after(error.message()))?;
     if let Some((_, problem)) = unknown_key(&schema, spanned.get_ref()) {
@@ -501,8 +508,11 @@ mod tests {
             ("training", "not of the form"),
             ("training..c2=1", "no path"),
             ("features[7].lower=true", "entry 7 of a list with 1"),
-            ("window.size=1", "after overrides: "),
-            ("model.order=many", "after overrides: invalid type"),
+            ("window.size=1", "-o window.size=1: "),
+            (
+                "model.order=many",
+                "-o model.order=many: invalid type: string \"many\"",
+            ),
             (
                 "features[0].lengts=[1]",
                 "unknown key 'lengts' in features[0], did you mean 'lengths'?",
@@ -515,6 +525,19 @@ mod tests {
             let error = set(&[text]).unwrap_err();
             assert!(error.contains(expected), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn of_several_overrides_the_wrong_one_is_named() {
+        let set = |overrides: [&str; 3]| {
+            let overrides: Vec<String> = overrides.map(str::to_owned).to_vec();
+            Config::parse("", &overrides).map_err(|error| error.to_string())
+        };
+        let error = set(["training.c2=1", "training.c1=much", "window=2"]).unwrap_err();
+        assert!(error.starts_with("-o training.c1=much: invalid type"), "{error}");
+        // Only the whole of them has to make sense.
+        let feature = set(["training.c2=1", "text.tokenizer.custom=1", "text.tokenizer=fine"]);
+        assert_eq!(feature.unwrap().text.tokenizer.to_string(), "fine");
     }
 
     #[test]

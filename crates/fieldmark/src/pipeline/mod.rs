@@ -4,7 +4,9 @@ mod annotate;
 mod card;
 mod dump;
 mod gold;
+mod known;
 mod lists;
+mod mismatch;
 mod score;
 mod scorer;
 mod sequences;
@@ -12,8 +14,9 @@ mod stack;
 mod train;
 mod unused;
 
-pub use annotate::Annotator;
+pub use annotate::{Annotator, AnnotatorOptions, AnnotatorReport, Described, Impossible};
 pub use card::{Counts as DataCounts, ModelCard};
+pub use mismatch::{TokenMismatch, token_mismatch};
 pub use score::Scores;
 pub use train::{RunSummary, TrainedPipeline, train_pipeline};
 
@@ -74,6 +77,12 @@ impl Pipeline {
     /// The config that it was trained with.
     pub fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// The algorithm that trained it, if it is one whose numbers rank label sequences, but are no probabilities; see
+    /// [`Model::learned_from_mistakes`](crate::Model::learned_from_mistakes).
+    pub fn learned_from_mistakes(&self) -> Option<&str> {
+        crate::model::learned_from_mistakes(&self.chain)
     }
 
     /// Whether a container holds a pipeline, and not a model that wants observations.

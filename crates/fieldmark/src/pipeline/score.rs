@@ -2,9 +2,9 @@
 
 use super::{Annotator, Pipeline, gold};
 use crate::Error;
-use crate::assess::Pair;
+use crate::assess::{LabelTest, Pair};
 use fieldmark_eval::{Evaluation, Matching, SpanScores};
-use fieldmark_text::document::Document;
+use fieldmark_text::document::{Annotation, Document, GivenToken};
 use fieldmark_text::formats::ALTGENE;
 use rayon::prelude::*;
 
@@ -92,26 +92,48 @@ impl Pipeline {
         })
     }
 
-    /// The labels of all tokens against those that the documents have in the column of the config, for a pipeline that
-    /// labels every token.
-    pub fn label_evaluation(&self, documents: &[Document]) -> Result<Evaluation, Error> {
+    /// Labels documents and puts the labels beside those that they have in the column of the config, for a pipeline that
+    /// labels every token; on the threads of the current rayon pool.
+    pub fn test_labels(&self, documents: &[Document]) -> Result<LabelTest, Error> {
         let Some(column) = &self.config.labels.column else {
             return Err(Error::Option(
                 "this model marks spans and labels no tokens".to_owned(),
             ));
         };
-        let labels = self.label_all(documents)?;
+        let found = self.each(documents, |annotator, document| {
+            let mut found = document.clone();
+            annotator.annotate(&mut found)?;
+            Ok(found)
+        })?;
         // No label stands for "no span".
         let mut evaluation = Evaluation::raw("");
-        for (document, labels) in documents.iter().zip(&labels) {
-            for (gold, found) in gold_labels(document, column).iter().zip(labels) {
-                let length = gold.len().min(found.len());
+        let mut pairs = Vec::with_capacity(documents.len());
+        for (document, found) in documents.iter().zip(found) {
+            let mut gold = Document {
+                annotations: Vec::new(),
+                ..document.clone()
+            };
+            let mut marked = Vec::new();
+            let sentences = |document: &'_ Document| labelled_sentences(document, column);
+            for (golds, founds) in sentences(document).iter().zip(sentences(&found)) {
+                let length = golds.len().min(founds.len());
+                let labels = |tokens: &[Annotation]| -> Vec<String> {
+                    let tokens = tokens[..length].iter();
+                    tokens.map(|token| token.kind.clone()).collect()
+                };
                 evaluation
-                    .add(&gold[..length], &found[..length])
+                    .add(&labels(golds), &labels(&founds))
                     .map_err(|error| Error::Option(error.to_string()))?;
+                gold.annotations
+                    .extend(golds[..length].iter().cloned().map(|mut token| {
+                        token.score = None;
+                        token
+                    }));
+                marked.extend(founds.into_iter().take(length));
             }
+            pairs.push(Pair::new(gold, marked));
         }
-        Ok(evaluation)
+        Ok(LabelTest { evaluation, pairs })
     }
 
     fn label_all(&self, documents: &[Document]) -> Result<Vec<Vec<Vec<String>>>, Error> {
@@ -139,6 +161,27 @@ impl Pipeline {
             .collect();
         Ok(parts?.into_iter().flatten().collect())
     }
+}
+
+/// The tokens of each sentence that has any, as annotations with what a column says.
+fn labelled_sentences(document: &Document, column: &str) -> Vec<Vec<Annotation>> {
+    let Some(given) = &document.given else {
+        return Vec::new();
+    };
+    let Some(number) = given.columns.iter().position(|name| name == column) else {
+        return Vec::new();
+    };
+    let sentences = given.sentences.iter().filter(|sentence| !sentence.is_empty());
+    let token = |token: &GivenToken| Annotation {
+        score: token.score,
+        ..Annotation::new(
+            token.range.clone(),
+            token.columns.get(number).map_or("", String::as_str),
+        )
+    };
+    sentences
+        .map(|sentence| sentence.iter().map(token).collect())
+        .collect()
 }
 
 /// What a column says about the tokens of each sentence that has any.

@@ -151,11 +151,11 @@ impl<'d> Sentences<'d> {
 }
 
 /// Adds a sequence to a data set.
-pub(super) fn describe<N: Numbering>(
+pub(super) fn describe<'g, N: Numbering>(
     extraction: &mut Extraction<'_, N>,
     sequence: &Sequence<'_>,
     builder: &mut DatasetBuilder,
-    gold: impl Fn(&mut DatasetBuilder, usize) -> Gold<'static>,
+    gold: impl Fn(&mut DatasetBuilder, usize) -> Gold<'g>,
 ) -> Result<(), Error> {
     let wrong = |error: fieldmark_core::dataset::DatasetError| Error::Option(error.to_string());
     let description = extraction.describe(sequence);

@@ -1,9 +1,9 @@
 //! The page of a cross-validation: intervals, the learning curve, and what all parts got wrong.
 
-use super::results::{Row, ShareResult};
+use super::compare::Difference;
+use super::results::{Row, ShareResult, percent};
 use crate::failure::Failure;
-use fieldmark::assess::{AssessOptions, Assessment, Pair, label_sections};
-use fieldmark::eval::Evaluation;
+use fieldmark::assess::{AssessOptions, Assessment, LabelTest, Pair};
 use fieldmark::text::render::html::{Cell, Section, Table};
 use fieldmark::text::render::plot::{Axis, LinePlot, Point, Series};
 
@@ -12,14 +12,14 @@ use fieldmark::text::render::plot::{Axis, LinePlot, Point, Series};
 pub struct Tested {
     /// By models that mark spans.
     pub pairs: Vec<Pair>,
-    labels: Option<Evaluation>,
+    labels: Option<LabelTest>,
 }
 
 impl Tested {
     /// Adds what a model that labels tokens did.
-    pub fn add_labels(&mut self, part: Evaluation) -> Result<(), Failure> {
+    pub fn add_labels(&mut self, part: LabelTest) -> Result<(), Failure> {
         match &mut self.labels {
-            Some(labels) => labels.merge(&part).map_err(Failure::ours),
+            Some(labels) => labels.merge(part).map_err(Failure::ours),
             None => {
                 self.labels = Some(part);
                 Ok(())
@@ -33,6 +33,7 @@ pub fn sections(results: &[ShareResult], tested: &Tested) -> Result<Vec<Section>
     let mut sections = Vec::new();
     if let Some(all) = results.last() {
         sections.push(summary(all));
+        sections.extend(all.difference.as_ref().map(Difference::section));
     }
     if results.len() > 1 {
         sections.push(curve(results));
@@ -47,13 +48,13 @@ pub fn sections(results: &[ShareResult], tested: &Tested) -> Result<Vec<Section>
         sections.extend(pooled);
     }
     if let Some(labels) = &tested.labels {
-        sections.extend(label_sections(&labels.report()));
+        let cases = AssessOptions::default().cases;
+        sections.extend(labels.assess(cases).map_err(Failure::user)?.sections());
     }
     Ok(sections)
 }
 
 fn summary(result: &ShareResult) -> Section {
-    let percent = |share: f64| format!("{:.2}", 100.0 * share);
     let mut table = Table::new(["Type", "Measure", "Mean", "Deviation", "95 % interval"]);
     for row in &result.measures {
         let interval = match (row.low, row.high) {
@@ -63,7 +64,7 @@ fn summary(result: &ShareResult) -> Section {
         table = table.row([
             Cell::text(row.of.as_str()),
             Cell::text(row.measure),
-            Cell::text(percent(row.mean)),
+            Cell::text(percent(Some(row.mean))),
             Cell::text(percent(row.deviation)),
             interval,
         ]);
@@ -75,7 +76,10 @@ fn summary(result: &ShareResult) -> Section {
         .map(|row| {
             (
                 title(row.measure),
-                format!("{} ± {}", percent(row.mean), percent(row.deviation)),
+                match row.deviation {
+                    Some(_) => format!("{} ± {}", percent(Some(row.mean)), percent(row.deviation)),
+                    None => percent(Some(row.mean)),
+                },
             )
         })
         .collect();

@@ -1,10 +1,11 @@
 //! Scores of all parts: their means, and how far to trust them.
 
+use super::compare::Difference;
 use crate::failure::Failure;
 use fieldmark::Scores;
 use fieldmark::eval::{Counts, Summary};
-use serde::Serialize;
-use std::fmt::Write;
+use serde::{Deserialize, Serialize};
+use std::fmt::{self, Write};
 
 /// What came out for a share of the documents.
 #[derive(Serialize)]
@@ -15,7 +16,31 @@ pub struct ShareResult {
     pub documents: f64,
     /// Number of parts.
     pub splits: usize,
+    /// How they were made.
+    pub design: Design,
     pub measures: Vec<Row>,
+    /// To another cross-validation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub difference: Option<Difference>,
+}
+
+/// How the parts were made: equal designs have the same parts of as many documents.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Design {
+    pub name: String,
+    pub seed: u64,
+    pub documents: usize,
+}
+
+impl fmt::Display for Design {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Design {
+            name,
+            seed,
+            documents,
+        } = self;
+        write!(f, "{name} of {documents} documents with seed {seed}")
+    }
 }
 
 /// A measure over all parts, with its 95 % interval.
@@ -24,9 +49,12 @@ pub struct Row {
     pub of: String,
     pub measure: &'static str,
     pub mean: f64,
-    pub deviation: f64,
+    /// `None` for one part.
+    pub deviation: Option<f64>,
     pub low: Option<f64>,
     pub high: Option<f64>,
+    /// The score of each part; of a type, of those that have it.
+    pub values: Vec<f64>,
 }
 
 /// The measures over all parts.
@@ -42,9 +70,11 @@ pub fn rows(scores: &[Scores], labels: bool, bootstrap: bool) -> Result<Vec<Row>
             of: of.to_owned(),
             measure,
             mean: summary.mean(),
-            deviation: summary.deviation(),
-            low: interval.map(|interval| interval.low),
-            high: interval.map(|interval| interval.high),
+            deviation: (values.len() > 1).then(|| summary.deviation()),
+            // A t interval does not know that shares end at 0 and 1.
+            low: interval.map(|interval| interval.low.max(0.0)),
+            high: interval.map(|interval| interval.high.min(1.0)),
+            values,
         })
     };
     if labels {
@@ -83,6 +113,11 @@ pub fn rows(scores: &[Scores], labels: bool, bootstrap: bool) -> Result<Vec<Row>
     Ok(rows)
 }
 
+/// A share in percent, or a dash where there is none.
+pub fn percent(share: Option<f64>) -> String {
+    share.map_or_else(|| "–".to_owned(), |share| format!("{:.2}", 100.0 * share))
+}
+
 /// The results as text.
 pub fn table(results: &[ShareResult]) -> String {
     let mut text = String::new();
@@ -100,8 +135,13 @@ pub fn table(results: &[ShareResult]) -> String {
         }
         let _ = writeln!(
             text,
-            "{:width$}  {:9}  {:>6}  {:>9}  95 % interval, {} parts",
-            "type", "measure", "mean", "deviation", result.splits
+            "{:width$}  {:9}  {:>6}  {:>9}  95 % interval, {} part{}",
+            "type",
+            "measure",
+            "mean",
+            "deviation",
+            result.splits,
+            if result.splits == 1 { "" } else { "s" }
         );
         for row in &result.measures {
             let interval = match (row.low, row.high) {
@@ -110,13 +150,16 @@ pub fn table(results: &[ShareResult]) -> String {
             };
             let _ = writeln!(
                 text,
-                "{:width$}  {:9}  {:6.2}  {:9.2}  {interval}",
+                "{:width$}  {:9}  {:6.2}  {:>9}  {interval}",
                 row.of,
                 row.measure,
                 100.0 * row.mean,
-                100.0 * row.deviation
+                percent(row.deviation)
             );
         }
+    }
+    for difference in results.iter().filter_map(|result| result.difference.as_ref()) {
+        text += &difference.text();
     }
     text
 }

@@ -4,9 +4,10 @@ use super::read::{self, ReadingOptions};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::options::machine::Threads;
+use crate::options::significance::TestOptions;
 use crate::paths::{Files, check_writable, write_whole};
 use fieldmark::assess::{
-    AssessOptions, Assessment, Comparison, Measure, Pair, Pairing, compare, label_sections, pair_documents,
+    AssessOptions, Assessment, CompareOptions, Comparison, Measure, Pair, Pairing, compare, pair_documents,
     write_page,
 };
 use fieldmark::core::container::Container;
@@ -39,10 +40,15 @@ pub struct DocumentOptions {
     precision: Option<f64>,
 
     /// Also score these predicted documents, and test whether the difference is more than chance
+    ///
+    /// By --test; without it, by randomisation of precision, recall and F, and by a paired t-test of F of documents.
     #[arg(long, value_name = "PRED")]
     against: Option<PathBuf>,
 
-    /// Decides which outputs are exchanged by the test of --against [default: 0]
+    #[command(flatten)]
+    tests: TestOptions,
+
+    /// Decides which outputs are exchanged by the randomisation of --against [default: 0]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 
@@ -107,14 +113,17 @@ impl DocumentOptions {
             ("html", self.html.is_some()),
             ("cases", self.cases.is_some()),
         ];
-        let all = own.into_iter().chain(self.reading.given());
+        let all = own
+            .into_iter()
+            .chain(self.tests.given())
+            .chain(self.reading.given());
         all.filter(|(_, given)| *given).map(|(name, _)| name)
     }
 
     /// Scores documents: a gold and a predicted file, or a gold file and the model.
     pub fn run(&self, files: &[PathBuf], json: bool, console: &Console) -> Result<(), Failure> {
         if let Some(html) = &self.html {
-            check_writable(html)?;
+            check_page(html)?;
         }
         Files::default()
             .reads("the gold documents", files.first())
@@ -237,8 +246,15 @@ impl DocumentOptions {
             true => Measure::GeneMention,
             false => Measure::Exact,
         };
-        let seed = self.seed.unwrap_or(0);
-        compare(pairs, &others.pairs, measure, options.beta, seed).map_err(Failure::user)
+        let defaults = CompareOptions::default();
+        let options = CompareOptions {
+            measure,
+            beta: options.beta,
+            tests: self.tests.tests().unwrap_or(defaults.tests),
+            tail: self.tests.tail(),
+            seed: self.seed.unwrap_or(defaults.seed),
+        };
+        compare(pairs, &others.pairs, &options).map_err(Failure::user)
     }
 
     /// Scores a model that labels every token.
@@ -256,8 +272,10 @@ impl DocumentOptions {
                 "--{option} is for models that mark spans, but this one labels every token"
             )));
         }
-        let report = pipeline.label_evaluation(documents)?.report();
-        if report.tokens == 0 {
+        let cases = self.cases.unwrap_or(AssessOptions::default().cases);
+        let test = pipeline.test_labels(documents)?;
+        let assessment = test.assess(cases).map_err(Failure::user)?;
+        if assessment.report.tokens == 0 {
             let column = pipeline.config().labels.column.as_deref().unwrap_or_default();
             return Err(Failure::user(format_args!(
                 "{}: there is no token with a gold label in the column {column:?}",
@@ -270,16 +288,12 @@ impl DocumentOptions {
                 pipeline.card.name,
                 gold.display()
             );
-            write(html, &lead, &label_sections(&report), console)?;
+            write(html, &lead, &assessment.sections(), console)?;
         }
         if json {
-            return console.print_json(&report);
+            return console.print_json(&assessment);
         }
-        let right = 100.0 * report.accuracy;
-        console.print(&format!(
-            "tokens: {} of {} right ({right:.2}%)\n\n{}\n{}",
-            report.correct_tokens, report.tokens, report.labels, report.confusion
-        ))
+        console.print(&assessment.to_string())
     }
 }
 
@@ -298,6 +312,17 @@ fn pipeline(model: &Path) -> Result<Pipeline, Failure> {
 fn pair(gold: Vec<Document>, predicted: Vec<Document>, file: &Path) -> Result<Pairing, Failure> {
     pair_documents(gold, predicted)
         .map_err(|error| Failure::user(format_args!("{}: {error}", file.display())))
+}
+
+/// Finds out before the work that a page cannot be written.
+pub fn check_page(file: &Path) -> Result<(), Failure> {
+    if file.is_dir() {
+        return Err(Failure::writing(
+            file,
+            "this is a directory. Give the name of a file, such as scores.html",
+        ));
+    }
+    check_writable(file)
 }
 
 /// Writes a page, and says where it is.

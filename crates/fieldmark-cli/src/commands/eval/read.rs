@@ -191,24 +191,31 @@ pub fn tell(pairing: &Pairing, console: &Console) {
         console
             .note("no id is the same on both sides, but the texts are: documents are matched in their order");
     }
-    if pairing.respaced > 0 {
-        let number = pairing.respaced;
-        console.note(&format!(
+    match pairing.respaced {
+        0 => {}
+        1 => console.note("the text of one document differs in white space; offsets were translated"),
+        number => console.note(&format!(
             "the texts of {number} documents differ in white space; offsets were translated"
-        ));
+        )),
     }
-    if !pairing.missing.is_empty() {
-        console.warn(&format!(
-            "{} gold documents were not predicted and count as if nothing was found in them: {}",
-            pairing.missing.len(),
-            listed(&pairing.missing)
-        ));
-    }
-    if !pairing.extra.is_empty() {
-        console.warn(&format!(
-            "{} predicted documents are not in gold and do not count: {}",
-            pairing.extra.len(),
-            listed(&pairing.extra)
-        ));
-    }
+    let warn = |ids: &[String], one: &str, several: &str| match ids.len() {
+        0 => {}
+        1 => console.warn(&format!("1 {one}: {}", listed(ids))),
+        number => console.warn(&format!("{number} {several}: {}", listed(ids))),
+    };
+    warn(
+        &pairing.missing,
+        "gold document was not predicted and counts as if nothing was found in it",
+        "gold documents were not predicted and count as if nothing was found in them",
+    );
+    warn(
+        &pairing.repeated,
+        "predicted document has the id of one before it and does not count",
+        "predicted documents have the ids of some before them and do not count",
+    );
+    warn(
+        &pairing.extra,
+        "predicted document is not in gold and does not count",
+        "predicted documents are not in gold and do not count",
+    );
 }

@@ -18,6 +18,7 @@ pub fn html(model: &ChainModel, report: &Report, tagged: &Tagged<'_>) -> Result<
     let documents = [Document {
         heading: "A note that the model has not seen",
         text: tagged.text,
+        tokens: false,
         annotations: &annotations,
     }];
     let sections = [

@@ -2,7 +2,6 @@
 
 use super::limits::{Limits, allow_gold};
 use crate::failure::Failure;
-use fieldmark::Model;
 use fieldmark::chain::Tagger;
 use fieldmark::chain::inference::{Constraints, Error, Inference, SpanReader};
 use fieldmark::core::kernels::Dispatch;
@@ -88,12 +87,11 @@ pub struct FoundSpan {
 impl<'a> Answers<'a> {
     /// `syntax` is that of the labels in the data.
     pub fn new(
-        model: &'a Model,
+        labels: &'a Alphabet,
         limits: &'a Limits,
         wanted: Wanted,
         syntax: LabelSyntax,
     ) -> Result<Self, Failure> {
-        let labels = model.chain.labels();
         let spans = match limits.scheme {
             Some(scheme) => Some((scheme, SpanReader::new(scheme, labels))),
             None if wanted.spans || !limits.rules.is_empty() => {

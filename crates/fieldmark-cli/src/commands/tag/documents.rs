@@ -1,17 +1,21 @@
 //! Marking documents with a pipeline: any format in, any format out.
 
 use super::Arguments;
+use super::answer::{Answers, Wanted};
+use super::limits::Limits;
+use super::tokens::{Tally, sentence_name};
+use super::trouble::problem;
 use crate::console::Console;
 use crate::documents;
 use crate::failure::Failure;
 use fieldmark::core::container::AtomicFile;
-use fieldmark::text::Source;
 use fieldmark::text::document::Document;
 use fieldmark::text::formats::{DocumentFormat, DocumentWriter, Notices, ReadOptions, Target, WriteOptions};
 use fieldmark::text::offsets::{Offsets, Unit};
 use fieldmark::text::sentences::SentenceSplitter;
 use fieldmark::text::tokenize::Tokenizer;
-use fieldmark::{Annotator, Error, Pipeline};
+use fieldmark::text::{LabelSyntax, Source};
+use fieldmark::{Annotator, AnnotatorOptions, Error, Impossible, Pipeline};
 use rayon::prelude::*;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -23,7 +27,9 @@ pub struct DocumentOptions {
     /// Format to write: `spans` is a table of what was found; others as in `fieldmark convert` [default: spans]
     ///
     /// A model that gives every token a label (one with `column` in its section `labels`, such as the recipe pos)
-    /// finds no spans: its table has a line for each token.
+    /// finds no spans: its table has a line for each token. Formats show its labels as they can: columns in the label
+    /// column, CoNLL-U in the column of that name, HTML under the words, jsonl with each token; what a format has no
+    /// place for is told.
     #[arg(long, value_name = "FORMAT")]
     to: Option<String>,
 
@@ -62,7 +68,7 @@ impl DocumentOptions {
 const SPANS_HEADER: &str = "document\tstart\tend\ttype\tconfidence\tidentifiers\ttext\n";
 
 /// The first line of the table of tokens.
-const TOKENS_HEADER: &str = "document\tstart\tend\tlabel\ttext\n";
+const TOKENS_HEADER: &str = "document\tstart\tend\tlabel\tconfidence\ttext\n";
 
 /// Documents that are marked together, one after the other on each thread.
 const GROUP: usize = 256;
@@ -73,7 +79,60 @@ impl Arguments {
         &self,
         pipeline: &Pipeline,
         files: &[PathBuf],
+        limits: &Limits,
         console: &Console,
+    ) -> Result<(), Failure> {
+        // Sees whether there is anything that rules could speak of.
+        Answers::new(
+            pipeline.chain.labels(),
+            limits,
+            Wanted::default(),
+            LabelSyntax::Literal,
+        )?;
+        let options = AnnotatorOptions {
+            constraints: self.limits.given().then(|| limits.constraints.clone()),
+            rules: limits.rules.clone(),
+            fix_labels: limits.fix_labels,
+            space: self.space(),
+        };
+        let annotator = || pipeline.annotator_with(options.clone());
+        let mut annotators: Vec<Option<Annotator<'_>>> = Vec::new();
+        annotators.resize_with(rayon::current_num_threads(), || None);
+        let mut notices = Notices::new();
+        let mut tally = Tally::new(console);
+        let mut output = self.writer(pipeline, files.first().map(Source::from_argument).as_ref())?;
+        self.for_each_group(pipeline, files, &mut notices, console, |group, notices| {
+            each_share(group, &mut annotators, annotator, |annotator, document| {
+                annotator.annotate(document)
+            })?;
+            for report in annotators.iter_mut().flatten().map(Annotator::take_report) {
+                tally.known += report.known;
+                notices.extend(report.notices);
+                for impossible in &report.impossible {
+                    tally.add(&trouble(impossible, limits));
+                }
+            }
+            for document in &*group {
+                output
+                    .write(document, notices)
+                    .map_err(|error| self.unwritten(error))?;
+            }
+            Ok(())
+        })?;
+        output.finish().map_err(|error| self.unwritten(error))?;
+        drop(output);
+        documents::tell(&notices, console);
+        tally.finish(limits.fix_labels)
+    }
+
+    /// Reads documents, and does something with some of them at a time.
+    pub(super) fn for_each_group(
+        &self,
+        pipeline: &Pipeline,
+        files: &[PathBuf],
+        notices: &mut Notices,
+        console: &Console,
+        mut each: impl FnMut(&mut [Document], &mut Notices) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let format = self
             .format
@@ -81,28 +140,20 @@ impl Arguments {
             .map(str::parse::<DocumentFormat>)
             .transpose()
             .map_err(Failure::user)?;
-        let mut read = ReadOptions {
+        // A model that was trained on columns can read text: the name of the file tells.
+        let read = ReadOptions {
             format,
             ..pipeline.config().data.read.clone()
         };
-        if format.is_none() {
-            // A model that was trained on columns can read text: the name of the file tells.
-            read.format = None;
-        }
         documents::tell_mentions(files, Path::new(""), &read, console);
-        let sources: Vec<Source> = files.iter().map(Source::from_argument).collect();
-        let mut notices = Notices::new();
-        let mut output = self.writer(pipeline, sources.first())?;
-        let mut annotators: Vec<Option<Annotator<'_>>> = Vec::new();
-        annotators.resize_with(rayon::current_num_threads(), || None);
         let names = documents::Names::new(files);
-        for (source, file) in sources.iter().zip(files) {
+        for file in files {
             // A name that tells nothing is taken for text, as it mostly is.
-            let mut reader = read.open_or(source, Some(DocumentFormat::Text))?;
+            let mut reader = read.open_or(&Source::from_argument(file), Some(DocumentFormat::Text))?;
             loop {
                 let mut group: Vec<Document> = Vec::with_capacity(GROUP);
                 while group.len() < GROUP {
-                    match reader.next(&mut notices)? {
+                    match reader.next(notices)? {
                         Some(mut document) => {
                             names.tell_apart(file, &mut document);
                             group.push(document);
@@ -113,17 +164,9 @@ impl Arguments {
                 if group.is_empty() {
                     break;
                 }
-                mark(pipeline, &mut annotators, &mut group)?;
-                for document in &group {
-                    output
-                        .write(document, &mut notices)
-                        .map_err(|error| self.unwritten(error))?;
-                }
+                each(&mut group, notices)?;
             }
         }
-        output.finish().map_err(|error| self.unwritten(error))?;
-        drop(output);
-        documents::tell(&notices, console);
         Ok(())
     }
 
@@ -144,10 +187,9 @@ impl Arguments {
         };
         let Some(format) = format else {
             let mut out = Output::create(path).map_err(|error| self.unwritten(error))?;
-            if let Some(column) = &pipeline.config().labels.column {
+            if pipeline.config().labels.column.is_some() {
                 out.write_all(TOKENS_HEADER.as_bytes())?;
-                let column = column.clone();
-                return Ok(Box::new(TokenTable { out, column }));
+                return Ok(Box::new(TokenTable { out }));
             }
             out.write_all(SPANS_HEADER.as_bytes())?;
             return Ok(Box::new(SpanTable { out }));
@@ -182,22 +224,33 @@ impl Arguments {
     }
 }
 
-/// Marks the documents of a group, each thread its share.
-fn mark<'p>(
-    pipeline: &'p Pipeline,
-    annotators: &mut [Option<Annotator<'p>>],
+/// Does something with the documents of a group, each thread with its share and its worker.
+pub fn each_share<W: Send, T: Send>(
     group: &mut [Document],
-) -> Result<(), Error> {
-    let share = group.len().div_ceil(annotators.len()).max(1);
-    group
+    workers: &mut [Option<W>],
+    worker: impl Fn() -> W + Sync,
+    work: impl Fn(&mut W, &mut Document) -> Result<T, Error> + Sync,
+) -> Result<Vec<T>, Error> {
+    let share = group.len().div_ceil(workers.len()).max(1);
+    let shares: Result<Vec<Vec<T>>, Error> = group
         .par_chunks_mut(share)
-        .zip(annotators.par_iter_mut())
-        .try_for_each(|(documents, annotator)| {
-            let annotator = annotator.get_or_insert_with(|| pipeline.annotator());
-            documents
-                .iter_mut()
-                .try_for_each(|document| annotator.annotate(document))
+        .zip(workers.par_iter_mut())
+        .map(|(documents, own)| {
+            let own = own.get_or_insert_with(&worker);
+            documents.iter_mut().map(|document| work(own, document)).collect()
         })
+        .collect();
+    Ok(shares?.into_iter().flatten().collect())
+}
+
+/// Why nothing is marked in a sentence.
+fn trouble(impossible: &Impossible, limits: &Limits) -> String {
+    let place = |position| format!("at token {} of it", position + 1);
+    let problem = problem(&impossible.error, limits, None, true, place);
+    format!(
+        "{}, {problem}",
+        sentence_name(&impossible.document, &impossible.text)
+    )
 }
 
 /// Where a table goes.
@@ -250,9 +303,7 @@ impl DocumentWriter for SpanTable {
         for annotation in &document.annotations {
             let range = annotation.range();
             let count = |byte| offsets.count(byte).unwrap_or_default();
-            let score = annotation
-                .score
-                .map_or_else(|| "-".to_owned(), |score| format!("{score:.4}"));
+            let score = confidence(annotation.score);
             let identifiers = if annotation.identifiers.is_empty() {
                 "-".to_owned()
             } else {
@@ -277,10 +328,9 @@ impl DocumentWriter for SpanTable {
     }
 }
 
-/// Writes a line for each token, with its cell in a column. Start and end count characters.
+/// Writes a line for each token, with its label. Start and end count characters.
 struct TokenTable {
     out: Output,
-    column: String,
 }
 
 impl DocumentWriter for TokenTable {
@@ -288,18 +338,15 @@ impl DocumentWriter for TokenTable {
         let Some(given) = &document.given else {
             return Ok(());
         };
-        let column = given.columns.iter().position(|name| *name == self.column);
         let offsets = Offsets::new(&document.text, Unit::Characters);
         let id = plain(&document.id);
-        for token in given.sentences.iter().flatten() {
+        for (token, label) in given.labelled() {
             let [start, end] =
                 [token.range.start, token.range.end].map(|byte| offsets.count(byte).unwrap_or_default());
-            let label = column
-                .and_then(|column| token.columns.get(column))
-                .map_or("-", String::as_str);
             let text = document.text.get(token.range.clone()).unwrap_or_default();
             let (label, text) = (plain(label), plain(text));
-            writeln!(self.out, "{id}\t{start}\t{end}\t{label}\t{text}")?;
+            let score = confidence(token.score);
+            writeln!(self.out, "{id}\t{start}\t{end}\t{label}\t{score}\t{text}")?;
         }
         Ok(())
     }
@@ -309,7 +356,11 @@ impl DocumentWriter for TokenTable {
     }
 }
 
+fn confidence(score: Option<f64>) -> String {
+    score.map_or_else(|| "-".to_owned(), |score| format!("{score:.4}"))
+}
+
 /// A cell that breaks no table.
-fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> String {
     text.replace(['\t', '\n', '\r'], " ")
 }

@@ -2,7 +2,6 @@
 
 use crate::console::Console;
 use crate::failure::Failure;
-use fieldmark::Model;
 use fieldmark::chain::inference::{Constraints, Rule};
 use fieldmark::config::SchemeName;
 use fieldmark::core::scheme::{Prefix, Tag};
@@ -31,6 +30,8 @@ pub struct LimitOptions {
     rule: Vec<String>,
 
     /// Take the labels in the data as known: `?` is open, `A|B` is A or B
+    ///
+    /// A model that reads text takes the annotations of its input as known spans and looks for more around them.
     #[arg(long)]
     fix_labels: bool,
 }
@@ -48,24 +49,49 @@ pub struct Limits {
 }
 
 impl LimitOptions {
-    /// Whether labels in the data count.
-    /// The options that were given, by name.
-    pub fn given(&self) -> [(&'static str, bool); 4] {
-        [
-            ("scheme", self.scheme.is_some()),
-            ("forbid", !self.forbid.is_empty()),
-            ("rule", !self.rule.is_empty()),
-            ("fix-labels", self.fix_labels),
-        ]
+    /// Whether any option was given.
+    pub fn given(&self) -> bool {
+        self.scheme.is_some() || !self.forbid.is_empty() || !self.rule.is_empty() || self.fix_labels
     }
 
+    /// Whether labels in the data count.
     pub fn fixes_labels(&self) -> bool {
         self.fix_labels
     }
 
-    pub fn resolve(&self, model: &Model, console: &Console) -> Result<Limits, Failure> {
-        let labels = model.chain.labels();
-        let scheme = self.scheme.map(Scheme::from);
+    /// The limits of a model of observations, or of one that labels tokens.
+    pub fn resolve(&self, labels: &Alphabet, console: &Console) -> Result<Limits, Failure> {
+        self.over(labels, self.scheme.map(Scheme::from), console)
+    }
+
+    /// The limits of a model that marks spans, whose labels are always of its own scheme.
+    pub fn resolve_spans(
+        &self,
+        labels: &Alphabet,
+        own: Scheme,
+        console: &Console,
+    ) -> Result<Limits, Failure> {
+        match self.scheme.map(Scheme::from).filter(|scheme| *scheme != own) {
+            Some(other) => Err(Failure::user(format_args!(
+                "--scheme {other} does not fit this model: its labels are of the scheme {own}, which holds without the \
+                 option"
+            ))),
+            None => {
+                let limits = self.over(labels, None, console)?;
+                let mut constraints = Constraints::of_scheme(own, labels);
+                for pair in &self.forbid {
+                    forbid(pair, labels, &mut constraints)?;
+                }
+                Ok(Limits {
+                    constraints,
+                    scheme: Some(own),
+                    ..limits
+                })
+            }
+        }
+    }
+
+    fn over(&self, labels: &Alphabet, scheme: Option<Scheme>, console: &Console) -> Result<Limits, Failure> {
         let mut constraints = match scheme {
             Some(scheme) => {
                 check_scheme(scheme, labels, console)?;

@@ -1,6 +1,7 @@
 //! Sequences for which there is no answer, and why.
 
 use super::answer::Answers;
+use super::limits::Limits;
 use crate::memory;
 use fieldmark::chain::Tagger;
 use fieldmark::chain::inference::{Constraints, Error};
@@ -27,40 +28,55 @@ impl Trouble {
         constraints: &Constraints,
     ) -> Self {
         let start = instance.positions().start;
-        let limits = answers.limits;
-        let problem = match error {
-            Error::NoSequence { position } => {
-                let line = part.line_number(start + position);
-                let mut options = limits.transitions.clone();
-                options.extend(limits.fix_labels.then_some("--fix-labels"));
-                let limits = match &options[..] {
-                    [] => "is possible in this model".to_owned(),
-                    options => format!("satisfies {}", options.join(" and ")),
-                };
-                format!("no label sequence {limits}: no label is left in line {line}")
-            }
-            Error::Infeasible => match answers.impossible_rule(tagger, instance, constraints) {
-                Some(rule) => format!("no label sequence satisfies the rule `{rule}`"),
-                None => {
-                    let rules: Vec<String> = limits.rules.iter().map(ToString::to_string).collect();
-                    format!(
-                        "no label sequence satisfies all of the rules `{}`",
-                        rules.join("; ")
-                    )
-                }
-            },
-            other => match too_large(other) {
-                Some(problem) if size_of::<T>() < size_of::<f64>() => {
-                    format!("{problem}. Compute with --precision f64, or check {WHERE}")
-                }
-                Some(problem) => format!("{problem}. Check {WHERE}"),
-                None => other.to_string(),
-            },
+        let rule = match error {
+            Error::Infeasible => answers.impossible_rule(tagger, instance, constraints),
+            _ => None,
         };
+        let place = |position| format!("in line {}", part.line_number(start + position));
+        let wide = size_of::<T>() == size_of::<f64>();
         Self {
             line: part.line_number(start),
-            problem,
+            problem: problem(error, answers.limits, rule, wide, place),
         }
+    }
+}
+
+/// Why there is no answer. `rule` alone is to blame, if it is known; `wide` numbers have 64 bits; `place` names a position
+/// of the sequence.
+pub fn problem(
+    error: &Error,
+    limits: &Limits,
+    rule: Option<String>,
+    wide: bool,
+    place: impl Fn(usize) -> String,
+) -> String {
+    match (error, rule) {
+        (Error::NoSequence { position }, _) => {
+            let mut options = limits.transitions.clone();
+            options.extend(limits.fix_labels.then_some("--fix-labels"));
+            let limits = match &options[..] {
+                [] => "is possible in this model".to_owned(),
+                options => format!("satisfies {}", options.join(" and ")),
+            };
+            format!(
+                "no label sequence {limits}: no label is left {}",
+                place(*position)
+            )
+        }
+        (Error::Infeasible, Some(rule)) => format!("no label sequence satisfies the rule `{rule}`"),
+        (Error::Infeasible, None) => {
+            let rules: Vec<String> = limits.rules.iter().map(ToString::to_string).collect();
+            let rules = rules.join("; ");
+            match limits.rules.len() {
+                1 => format!("no label sequence satisfies the rule `{rules}`"),
+                _ => format!("no label sequence satisfies all of the rules `{rules}`"),
+            }
+        }
+        (other, _) => match too_large(other) {
+            Some(problem) if !wide => format!("{problem}. Compute with --precision f64, or check {WHERE}"),
+            Some(problem) => format!("{problem}. Check {WHERE}"),
+            None => other.to_string(),
+        },
     }
 }
 
@@ -90,13 +106,9 @@ const BYTES_PER_SEQUENCE: f64 = 256.0;
 /// Where the system does not tell how much memory there is.
 const ASSUMED_MEMORY: u64 = 4 << 30;
 
-/// Why the `most` best label sequences of an instance do not fit in memory, if they do not.
-pub fn too_many(most: usize, labels: usize, instance: Instance<'_>, part: &Part) -> Option<String> {
-    let length = instance.len();
-    let text: usize = instance
-        .positions()
-        .map(|position| part.line(position).len())
-        .sum();
+/// Why the `most` best label sequences of an instance do not fit in memory, if they do not. `text` is the length of its
+/// lines.
+pub fn too_many(most: usize, labels: usize, length: usize, text: usize) -> Option<String> {
     let each = BYTES_PER_SEQUENCE + length as f64 * BYTES_PER_LABEL + 2.0 * text as f64;
     // There are no more than this.
     let all = (labels as f64).powf(length as f64);

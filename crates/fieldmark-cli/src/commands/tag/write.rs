@@ -1,13 +1,13 @@
 //! Answers as text: labels, columns, tables or JSON.
 
 use super::answer::{Answer, Answers, FoundSpan, LogProbabilities, NO_LABEL};
+use super::json;
 use super::trouble::{Trouble, too_many};
 use fieldmark::Error;
 use fieldmark::chain::Tagger;
 use fieldmark::core::kernels::Dispatch;
 use fieldmark::text::{Line, Part, Separator};
 use serde::Serialize;
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::iter::Peekable;
 use std::ops::Range;
@@ -80,7 +80,12 @@ pub fn block<T: Dispatch>(
     for instance in part.data.instances() {
         let positions = instance.positions();
         if let Some(most) = answers.wanted().best
-            && let Some(problem) = too_many(most, answers.labels().len(), instance, part)
+            && let Some(problem) = too_many(
+                most,
+                answers.labels().len(),
+                positions.len(),
+                positions.clone().map(|position| part.line(position).len()).sum(),
+            )
         {
             let line = part.line_number(positions.start);
             return Err(Error::Option(format!("{name}:{line}:1: {problem}")));
@@ -156,7 +161,14 @@ impl<'a, L: Iterator<Item = Line<'a>>> Writer<'a, L> {
             self.other_lines()?;
             if let Some(line) = self.lines.next() {
                 let separator = self.line(line.text)?;
-                self.label(answer, t, answer.labels[t], separator)?;
+                label_cells(
+                    self.answers,
+                    answer,
+                    t,
+                    answer.labels[t],
+                    separator,
+                    &mut self.out,
+                )?;
                 self.line_end(line.end);
             }
         }
@@ -191,7 +203,7 @@ impl<'a, L: Iterator<Item = Line<'a>>> Writer<'a, L> {
                 View::Columns => self.line(self.part.line(position))?,
                 _ => b'\t',
             };
-            self.label(answer, t, label, separator)?;
+            label_cells(self.answers, answer, t, label, separator, &mut self.out)?;
             self.out.push(b'\n');
         }
         self.out.push(b'\n');
@@ -211,32 +223,6 @@ impl<'a, L: Iterator<Item = Line<'a>>> Writer<'a, L> {
         self.out.write_all(line.as_bytes())?;
         self.out.push(separator);
         Ok(separator)
-    }
-
-    /// A label and what else is said of its position.
-    fn label(&mut self, answer: &Answer, t: usize, label: u32, separator: u8) -> io::Result<()> {
-        let wanted = self.answers.wanted();
-        let width = self.answers.labels().len();
-        let row = t * width..(t + 1) * width;
-        self.out.write_all(self.answers.written(label).as_bytes())?;
-        if wanted.label_probabilities {
-            self.out.push(separator);
-            write!(self.out, "{:.6}", answer.probabilities[t])?;
-        }
-        if wanted.marginals {
-            for (label, probability) in (0..).zip(&answer.marginals[row.clone()]) {
-                self.out.push(separator);
-                write!(self.out, "{}:{probability:.6}", self.answers.written(label))?;
-            }
-        }
-        if wanted.max_marginals {
-            for (label, &logarithm) in (0..).zip(&answer.max_marginals[row]) {
-                self.out.push(separator);
-                let (name, number) = (self.answers.written(label), scientific(logarithm));
-                write!(self.out, "{name}:{number}")?;
-            }
-        }
-        Ok(())
     }
 
     fn spans(&mut self, start: usize, answer: &Answer) -> io::Result<()> {
@@ -300,74 +286,61 @@ impl<'a, L: Iterator<Item = Line<'a>>> Writer<'a, L> {
         answer: &Answer,
         trouble: Option<&Trouble>,
     ) -> io::Result<()> {
-        let line = self.part.line_number(positions.start);
-        if let Some(Trouble { problem, .. }) = trouble {
-            let object = serde_json::json!({ "line": line, "labels": null, "error": problem });
-            serde_json::to_writer(&mut self.out, &object)?;
-            self.out.push(b'\n');
-            return Ok(());
-        }
-        let names = self.answers.labels();
-        let wanted = self.answers.wanted();
-        let named = |labels: &[u32]| labels.iter().map(|&label| names.name(label)).collect::<Vec<_>>();
-        let row = |row: &[f64]| names.iter().zip(row.iter().copied()).collect::<BTreeMap<_, _>>();
-        let pairs = |pairs: &Vec<f64>| names.iter().zip(pairs.chunks(names.len()).map(row)).collect();
-        let finite = |logarithm: f64| logarithm.is_finite().then_some(logarithm);
-        let logarithms = answer.log_probabilities.filter(|_| wanted.log_probabilities);
-        let max_marginals: Vec<f64> = answer
-            .max_marginals
-            .iter()
-            .map(|logarithm| logarithm.exp())
-            .collect();
-        let sequence = JsonSequence {
-            line,
-            labels: named(&answer.labels),
-            probabilities: wanted.label_probabilities.then_some(&answer.probabilities[..]),
-            marginals: wanted
-                .marginals
-                .then(|| answer.marginals.chunks(names.len()).map(row).collect()),
-            max_marginals: wanted
-                .max_marginals
-                .then(|| max_marginals.chunks(names.len()).map(row).collect()),
-            pair_marginals: wanted
-                .pair_marginals
-                .then(|| answer.pair_marginals.iter().map(pairs).collect()),
-            log_z: logarithms.map(|all| all.z),
-            log_probability: logarithms.map(|all| all.best),
-            gold_log_probability: logarithms
-                .filter(|_| self.part.labelled())
-                .map(|all| finite(all.gold)),
-            spans: wanted.spans.then(|| {
-                let spans = answer.spans.iter();
-                spans.map(|span| self.json_span(positions.start, span)).collect()
-            }),
-            nbest: wanted.best.map(|_| {
-                let best = answer.best.iter();
-                best.map(|(labels, probability)| JsonBest {
-                    labels: named(labels),
-                    probability: *probability,
-                })
-                .collect()
-            }),
+        let place = LinePlace {
+            line: self.part.line_number(positions.start),
         };
-        serde_json::to_writer(&mut self.out, &sequence)?;
-        self.out.push(b'\n');
-        Ok(())
-    }
-
-    fn json_span<'s>(&self, start: usize, span: &'s FoundSpan) -> JsonSpan<'s> {
-        JsonSpan {
-            start: span.start,
-            end: span.end,
-            kind: &span.kind,
-            probability: span.probability,
-            text: self.text(start, span),
+        if let Some(Trouble { problem, .. }) = trouble {
+            return json::write_problem(&mut self.out, place, problem);
         }
+        let mut out = std::mem::take(&mut self.out);
+        let text = |span: &FoundSpan| self.text(positions.start, span);
+        let done = json::write(&mut out, place, self.answers, answer, self.part.labelled(), text);
+        self.out = out;
+        done
     }
 }
 
+/// A label and what else is said of its position.
+pub fn label_cells(
+    answers: &Answers<'_>,
+    answer: &Answer,
+    t: usize,
+    label: u32,
+    separator: u8,
+    out: &mut Vec<u8>,
+) -> io::Result<()> {
+    let wanted = answers.wanted();
+    let width = answers.labels().len();
+    let row = t * width..(t + 1) * width;
+    out.write_all(answers.written(label).as_bytes())?;
+    if wanted.label_probabilities {
+        out.push(separator);
+        write!(out, "{:.6}", answer.probabilities[t])?;
+    }
+    if wanted.marginals {
+        for (label, probability) in (0..).zip(&answer.marginals[row.clone()]) {
+            out.push(separator);
+            write!(out, "{}:{probability:.6}", answers.written(label))?;
+        }
+    }
+    if wanted.max_marginals {
+        for (label, &logarithm) in (0..).zip(&answer.max_marginals[row]) {
+            out.push(separator);
+            let (name, number) = (answers.written(label), scientific(logarithm));
+            write!(out, "{name}:{number}")?;
+        }
+    }
+    Ok(())
+}
+
+/// Where a sequence begins.
+#[derive(Serialize)]
+struct LinePlace {
+    line: u64,
+}
+
 /// Smaller probabilities than this are 0 in six digits.
-const SMALLEST: f64 = 0.0000005;
+pub const SMALLEST: f64 = 0.0000005;
 
 /// A probability in scientific notation, given its logarithm: it may be too small for a number of 64 bits.
 fn scientific(logarithm: f64) -> String {
@@ -382,50 +355,6 @@ fn scientific(logarithm: f64) -> String {
         Some(_) => format!("1.000000e{}", exponent + 1.0),
         None => format!("{digits}e{exponent}"),
     }
-}
-
-type JsonRow<'a> = BTreeMap<&'a str, f64>;
-
-/// One line of `--json`. Positions count from 0, `end` is one past the last.
-#[derive(Serialize)]
-struct JsonSequence<'a> {
-    line: u64,
-    labels: Vec<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    probabilities: Option<&'a [f64]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    marginals: Option<Vec<JsonRow<'a>>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_marginals: Option<Vec<JsonRow<'a>>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pair_marginals: Option<Vec<BTreeMap<&'a str, JsonRow<'a>>>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    log_z: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    log_probability: Option<f64>,
-    /// Absent without gold labels, null if they are ruled out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    gold_log_probability: Option<Option<f64>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    spans: Option<Vec<JsonSpan<'a>>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    nbest: Option<Vec<JsonBest<'a>>>,
-}
-
-#[derive(Serialize)]
-struct JsonSpan<'a> {
-    start: usize,
-    end: usize,
-    #[serde(rename = "type")]
-    kind: &'a str,
-    probability: f64,
-    text: String,
-}
-
-#[derive(Serialize)]
-struct JsonBest<'a> {
-    labels: Vec<&'a str>,
-    probability: f64,
 }
 
 #[cfg(test)]

@@ -7,8 +7,9 @@ use crate::paths::{Files, check_writable};
 use crate::progress::{Event, Watcher};
 use crate::{documents, interrupt, memory};
 use fieldmark::config::{Config, TrainingConfig};
+use fieldmark::core::optimize::OptimizeError;
 use fieldmark::text::formats::Notices;
-use fieldmark::{Stop, train_pipeline};
+use fieldmark::{Error, Stop, token_mismatch, train_pipeline};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -82,12 +83,15 @@ impl Arguments {
             dev.len()
         ));
         documents::tell(&notices, console);
+        if let Some(mismatch) = token_mismatch(&config.text, &train) {
+            console.warn(&mismatch.to_string());
+        }
 
-        let most = config.training.algorithm(&[])?.max_iterations();
+        let most = config.training.algorithm(&[]).map_err(failure)?.max_iterations();
         let mut watcher = Watcher::new(console, self.run.json, most);
         let trained = train_pipeline(&config, folder, &train, &dev, &mut watcher);
         watcher.finish();
-        let trained = trained?;
+        let trained = trained.map_err(failure)?;
         documents::tell(&trained.notices, console);
         trained.pipeline.save(&self.model)?;
         let bytes = std::fs::metadata(&self.model).map_or(0, |file| file.len());
@@ -114,20 +118,104 @@ impl Arguments {
         watcher.written()
     }
 
-    /// A config says everything about model and training: options beside it would contradict it.
+    /// A config says everything about data, model and training: options beside it would contradict it.
     fn refuse_what_the_config_says(&self) -> Result<(), Failure> {
-        let given = self.given();
-        let mut strange = given.iter().filter(|(_, given)| *given).map(|(name, _)| *name);
-        let option = match strange.next() {
-            Some(name) => Some(name),
-            None if self.algorithm != TrainingConfig::default() => Some("algorithm and its options"),
-            None => None,
+        let given = self.input.given().into_iter().chain(self.given());
+        let mut given = given.filter(|(_, given)| *given).map(|(name, _)| name);
+        let (option, instead) = match given.next() {
+            Some(name) => (name.to_owned(), instead(name)),
+            None => match changed_key(&self.algorithm) {
+                Some(key) => (key.replace('_', "-"), set(&format!("training.{key}"))),
+                None => return Ok(()),
+            },
         };
-        match option {
-            None => Ok(()),
-            Some(name) => Err(Failure::user(format_args!(
-                "--{name} is for data without a config; change the config, or override it with -o section.key=value"
-            ))),
-        }
+        Err(Failure::user(format_args!(
+            "--{option} is for data without a config: {instead}"
+        )))
     }
+}
+
+fn set(key: &str) -> String {
+    format!("set {key} in the config, or on the command line with -o {key}=...")
+}
+
+/// What does in a config what an option does without one.
+fn instead(option: &str) -> String {
+    match option {
+        "format" => set("data.read.format"),
+        "dev" => set("data.dev"),
+        "template" => "a config lists its features, as [[features]] entries such as `kind = \"word\"`. `fieldmark init \
+                       RECIPE` writes an example"
+            .to_owned(),
+        "separator" => "columns of documents may be separated by tabs, white space or commas, which is found out by itself. \
+                        data.read.columns names them"
+            .to_owned(),
+        "skip-lines" => "the reader of documents knows lines that begin a document, such as -DOCSTART-. Others have to be \
+                         taken out of the data"
+            .to_owned(),
+        "labels" => "labels of documents are plain names. data.read.labels says which columns hold them, and labels.column \
+                     makes a model that labels every token"
+            .to_owned(),
+        "no-lower-orders" => set("model.lower_orders"),
+        "all-possible-states" => set("model.states"),
+        "all-possible-transitions" => set("model.transitions"),
+        "step-observations" => "models of a config have no observations on steps between labels".to_owned(),
+        "precision" | "log-space" => "with a config, training always computes with 64 bits in linear space".to_owned(),
+        "warm-start" | "checkpoint" | "checkpoint-every" | "resume" => {
+            "training with a config begins anew and runs to its end; there is no key for it".to_owned()
+        }
+        shape => set(&format!("model.{}", shape.replace('-', "_"))),
+    }
+}
+
+/// The first option of the algorithm that is not as it is by default, by its key.
+fn changed_key(algorithm: &TrainingConfig) -> Option<String> {
+    let keys = |config: &TrainingConfig| serde_json::to_value(config).ok();
+    let (given, defaults) = (keys(algorithm)?, keys(&TrainingConfig::default())?);
+    let changed = given
+        .as_object()?
+        .iter()
+        .find(|(key, value)| defaults.get(key) != Some(*value));
+    changed.map(|(key, _)| key.clone())
+}
+
+/// An error of training, in the words of the config.
+pub fn failure(error: Error) -> Failure {
+    match error {
+        Error::Optimize(OptimizeError::Option {
+            name,
+            value,
+            expected,
+        }) => Failure::user(format_args!("training.{name} is {value}, expected {expected}")),
+        Error::Option(problem) => Failure::user(in_keys(&problem)),
+        other => other.into(),
+    }
+}
+
+/// A message about options, about keys instead.
+fn in_keys(problem: &str) -> String {
+    const MODEL: [&str; 6] = [
+        "order",
+        "states",
+        "transitions",
+        "min-freq",
+        "min-instances",
+        "unseen-transitions",
+    ];
+    let mut words = Vec::new();
+    for word in problem.split(' ') {
+        words.push(match word.strip_prefix("--") {
+            Some(option) => {
+                let name = option.trim_end_matches([',', '.', ':', ';']);
+                let section = if MODEL.contains(&name) {
+                    "model"
+                } else {
+                    "training"
+                };
+                format!("{section}.{}", option.replace('-', "_"))
+            }
+            None => word.to_owned(),
+        });
+    }
+    words.join(" ")
 }

@@ -214,6 +214,7 @@ impl<'a> Builder<'a> {
         document.given = Some(GivenTokens {
             columns: kept.iter().map(|&at| layout.names[at].clone()).collect(),
             sentences: Vec::new(),
+            ..GivenTokens::default()
         });
         Self {
             file,
@@ -235,6 +236,7 @@ impl<'a> Builder<'a> {
             tokens.push(GivenToken {
                 range: start..self.document.text.len(),
                 columns: self.kept.iter().map(|&at| cells[at].to_owned()).collect(),
+                ..GivenToken::default()
             });
         }
         for column in &self.layout.labels {

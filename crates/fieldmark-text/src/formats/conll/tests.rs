@@ -317,11 +317,13 @@ fn blank_words_and_empty_cells_are_kept_or_told() {
     let token = |range, column: &str| GivenToken {
         range,
         columns: vec![column.to_owned()],
+        ..GivenToken::default()
     };
     let mut document = Document::new("1", "a  b");
     document.given = Some(GivenTokens {
         columns: vec!["c1".to_owned()],
         sentences: vec![vec![token(0..1, ""), token(1..3, "x"), token(3..4, "y z")]],
+        ..GivenTokens::default()
     });
     for separator in [CellSeparator::Tab, CellSeparator::Comma] {
         let options = ColumnWriterOptions {
@@ -385,6 +387,7 @@ fn build(id: String, sentences: Vec<Vec<((String, String), usize)>>) -> Document
     let mut given = GivenTokens {
         columns: vec!["c1".to_owned()],
         sentences: vec![],
+        ..GivenTokens::default()
     };
     for sentence in sentences {
         let mut tokens: Vec<GivenToken> = Vec::new();
@@ -398,6 +401,7 @@ fn build(id: String, sentences: Vec<Vec<((String, String), usize)>>) -> Document
             tokens.push(GivenToken {
                 range: start..document.text.len(),
                 columns: vec![tag],
+                ..GivenToken::default()
             });
             // Kind 1 begins a span, kind 2 continues it, the others are outside.
             match (kind, document.annotations.last_mut()) {

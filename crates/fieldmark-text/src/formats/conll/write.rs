@@ -22,7 +22,8 @@ const UNKNOWN: &str = "?";
 /// the document gave, and the labels.
 ///
 /// The first document decides about the columns. A given column with the name of a label column is written in its
-/// place: that is where labels are that are no spans.
+/// place: that is where labels are that are no spans. So are the labels that a model gave to the tokens of a first
+/// document without spans.
 #[derive(Debug)]
 pub struct ColumnWriter<W> {
     output: W,
@@ -56,6 +57,11 @@ impl<W: Write> ColumnWriter<W> {
             return Ok(columns.clone());
         }
         let given = document.given.as_ref().filter(|_| self.options.columns);
+        let labels = given.and_then(|given| given.labels.clone());
+        if let Some(labels) = labels.filter(|_| document.annotations.is_empty()) {
+            // A model that labels tokens finds no spans: its labels stand in the place of theirs.
+            self.options.labels = vec![labels];
+        }
         let names = given.map(|given| given.columns.clone()).unwrap_or_default();
         let columns: Vec<String> = names
             .into_iter()
@@ -247,6 +253,7 @@ impl<W: Write> DocumentWriter for ColumnWriter<W> {
         let holds = Holds {
             only: &["column"],
             tokens: true,
+            token_labels: true,
             ..Holds::default()
         };
         holds.tell(document, notices);

@@ -117,6 +117,7 @@ impl<'a> Builder<'a> {
         document.given = Some(GivenTokens {
             columns,
             sentences: Vec::new(),
+            ..GivenTokens::default()
         });
         Self {
             document,
@@ -188,6 +189,7 @@ impl<'a> Builder<'a> {
                     tokens.push(GivenToken {
                         range,
                         columns: cells.clone(),
+                        ..GivenToken::default()
                     });
                 }
                 Some(Id::Range(_, last)) => {
@@ -258,6 +260,7 @@ fn share(range: Range<usize>, form: &str, words: &[&Vec<String>]) -> Vec<GivenTo
     let token = |cells: &&Vec<String>| GivenToken {
         range: place(cells),
         columns: (*cells).clone(),
+        ..GivenToken::default()
     };
     words.iter().map(token).collect()
 }

@@ -200,9 +200,12 @@ fn with_label(misc: &str, label: &str) -> String {
 
 impl<W: Write> DocumentWriter for ConlluWriter<W> {
     fn write(&mut self, document: &Document, notices: &mut Notices) -> io::Result<()> {
+        let given = document.given.as_ref();
+        let labels = given.and_then(|given| given.labels.as_deref());
         let holds = Holds {
             only: &["column"],
             tokens: true,
+            token_labels: labels.is_some_and(|labels| COLUMNS.contains(&labels)),
             meta: true,
             ..Holds::default()
         };
@@ -283,10 +286,12 @@ fn tell_lost(document: &Document, notices: &mut Notices) {
         let message = format!("the format has no place for the facts {}", names.join(", "));
         notices.add(NoticeKind::Detail, &document.id, None, message);
     }
+    let labels = document.given.as_ref().and_then(|given| given.labels.as_deref());
     let columns = document.given.iter().flat_map(|given| &given.columns);
     let lost: Vec<&str> = columns
         .map(String::as_str)
-        .filter(|name| !COLUMNS.contains(name))
+        // Labels of a model are told by their number.
+        .filter(|name| !COLUMNS.contains(name) && Some(*name) != labels)
         .collect();
     if !lost.is_empty() {
         let message = format!("the columns {} were not written", lost.join(", "));

@@ -4,7 +4,7 @@ use super::{Parsed, decode_bytes, parse};
 use crate::document::{Annotation, Document, Place};
 use crate::error::ReadError;
 use crate::formats::encoding::{Decoded, Encoding, read_bytes};
-use crate::formats::losses::{name, part_name};
+use crate::formats::losses::{name, part_name, with_marked_tokens};
 use crate::formats::xml::Escaped;
 use crate::formats::{DocumentWriter, NoticeKind, Notices, tell_unwritten};
 use crate::render::{self, html::Page};
@@ -34,11 +34,13 @@ struct Shown {
     id: String,
     text: String,
     spans: Vec<(Range<usize>, String, Option<f64>)>,
+    /// Whether the spans are the labels of tokens.
+    tokens: bool,
 }
 
 impl<W: Write> HtmlWriter<W> {
     /// A page of its own with this title, which shows all documents. It is written at the end, and needs the
-    /// memory for all of them. Of spans that overlap, the second is left out and told.
+    /// memory for all of them. Spans may nest and overlap.
     pub fn new(out: W, title: impl Into<String>) -> Self {
         let mode = Mode::Page {
             title: title.into(),
@@ -64,10 +66,17 @@ impl<W: Write> HtmlWriter<W> {
 
 impl<W: Write> DocumentWriter for HtmlWriter<W> {
     fn write(&mut self, document: &Document, notices: &mut Notices) -> io::Result<()> {
+        let given = document.given.as_ref();
+        let tokens =
+            document.annotations.is_empty() && given.is_some_and(|given| given.labelled().next().is_some());
+        let document = &*with_marked_tokens(document);
         tell_unwritten(document, "HTML", false, notices);
         match &mut self.mode {
             Mode::Page { documents, .. } => {
-                documents.push(shown(document, notices));
+                documents.push(Shown {
+                    tokens,
+                    ..shown(document, notices)
+                });
                 Ok(())
             }
             Mode::Over { decoded, bytes, done } => {
@@ -96,6 +105,7 @@ impl<W: Write> DocumentWriter for HtmlWriter<W> {
                     heading: &document.id,
                     text: &document.text,
                     annotations,
+                    tokens: document.tokens,
                 })
                 .collect();
             let page = Page {
@@ -136,8 +146,6 @@ fn shown(document: &Document, notices: &mut Notices) -> Shown {
                 .map(|fragment| (fragment.clone(), annotation)),
         );
     }
-    all.sort_by_key(|(range, _)| (range.start, std::cmp::Reverse(range.end)));
-    let mut end = 0;
     let mut spans = Vec::new();
     for (range, annotation) in all {
         if document.text.get(range.clone()).is_none_or(str::is_empty) {
@@ -148,21 +156,7 @@ fn shown(document: &Document, notices: &mut Notices) -> Shown {
                     part_name(annotation, &range, &document.text)
                 ),
             );
-        } else if range.start < end {
-            let kind = if range.end <= end {
-                NoticeKind::Nested
-            } else {
-                NoticeKind::Overlap
-            };
-            tell(
-                kind,
-                format!(
-                    "{} is left out: the page shows no two spans at once",
-                    part_name(annotation, &range, &document.text)
-                ),
-            );
         } else {
-            end = range.end;
             let score = annotation.score.filter(|score| (0.0..=1.0).contains(score));
             spans.push((range, annotation.kind.clone(), score));
         }
@@ -171,6 +165,7 @@ fn shown(document: &Document, notices: &mut Notices) -> Shown {
         id: document.id.clone(),
         text: document.text.clone(),
         spans,
+        tokens: false,
     }
 }
 

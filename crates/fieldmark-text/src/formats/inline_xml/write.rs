@@ -3,7 +3,7 @@
 use super::InlineXmlOptions;
 use super::tags::as_name;
 use crate::document::{Annotation, Document};
-use crate::formats::losses::{name, place};
+use crate::formats::losses::{name, place, with_marked_tokens};
 use crate::formats::xml::{Escaped, tell_characters};
 use crate::formats::{DocumentWriter, NoticeKind, Notices, tell_unwritten};
 use std::cmp::Reverse;
@@ -131,6 +131,7 @@ fn attributes(annotation: &Annotation, tell: &mut impl FnMut(NoticeKind, String)
 impl<W: Write> DocumentWriter for InlineXmlWriter<W> {
     fn write(&mut self, document: &Document, notices: &mut Notices) -> io::Result<()> {
         self.begin()?;
+        let document = &*with_marked_tokens(document);
         tell_unwritten(document, "inline XML", false, notices);
         tell_characters(&document.id, &document.text, notices);
         for key in document.meta.keys() {

@@ -229,6 +229,7 @@ impl<W: Write> DocumentWriter for JsonlWriter<W> {
         let holds = Holds {
             relations: flavour == Flavour::Doccano,
             tokens: matches!(flavour, Flavour::Prodigy | Flavour::HuggingFace),
+            token_labels: flavour == Flavour::HuggingFace,
             attributes: flavour == Flavour::Prodigy,
             meta: true,
             ..Holds::default()

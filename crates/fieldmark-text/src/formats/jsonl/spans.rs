@@ -147,6 +147,7 @@ fn given(
         (start < end).then_some(GivenToken {
             range: start..end,
             columns: Vec::new(),
+            ..GivenToken::default()
         })
     };
     let found: Option<Vec<GivenToken>> = tokens.as_array()?.iter().map(range).collect();
@@ -159,6 +160,7 @@ fn given(
     found.map(|tokens| GivenTokens {
         columns: Vec::new(),
         sentences: vec![tokens],
+        ..GivenTokens::default()
     })
 }
 
@@ -246,7 +248,11 @@ fn prodigy(
 ) {
     let sentences: Sentences = layers::sentences(document, &options.sentences, &options.tokenizer);
     let given = document.given.as_ref();
-    if given.is_some_and(|given| given.sentences.len() > 1 || !given.columns.is_empty()) {
+    let of_source = |given: &&GivenTokens| given.labels.is_none() || given.columns.len() > 1;
+    if given
+        .filter(of_source)
+        .is_some_and(|given| given.sentences.len() > 1 || !given.columns.is_empty())
+    {
         notices.add(
             NoticeKind::Detail,
             &document.id,

@@ -182,10 +182,12 @@ fn whole() -> impl Strategy<Value = Document> {
                 let token = GivenToken {
                     range: 0..end,
                     columns: vec!["NN".to_owned()],
+                    ..GivenToken::default()
                 };
                 document.given = Some(GivenTokens {
                     columns: vec!["pos".to_owned()],
                     sentences: vec![vec![token]],
+                    ..GivenTokens::default()
                 });
             }
             document.annotations = spans;

@@ -149,6 +149,7 @@ fn tokens(
         sentence.push(GivenToken {
             range: start..document.text.len(),
             columns: columns.iter().map(|(_, cells)| cells[at].clone()).collect(),
+            ..GivenToken::default()
         });
     }
     let columns = columns.iter().map(|(name, _)| name.clone()).collect();
@@ -157,7 +158,11 @@ fn tokens(
     } else {
         vec![sentence]
     };
-    document.given = Some(GivenTokens { columns, sentences });
+    document.given = Some(GivenTokens {
+        columns,
+        sentences,
+        ..GivenTokens::default()
+    });
     kept
 }
 
@@ -205,7 +210,9 @@ pub fn write(document: &Document, options: &JsonlWriterOptions, notices: &mut No
     layers::tell_spacing(document, &all, kept, notices);
     let key = TAGS[0].to_owned();
     let given = document.given.as_ref();
-    let taken = given.is_some_and(|given| given.columns.contains(&key));
+    let labelled = document.annotations.is_empty() && given.is_some_and(|given| given.labels.is_some());
+    // Labels of a model that finds no spans are a column under its own name.
+    let taken = labelled || given.is_some_and(|given| given.columns.contains(&key));
     let names = if taken { Vec::new() } else { vec![key.clone()] };
     let labels = layers::labels(document, &all, &names, Scheme::Iob2, options.misfit, notices);
     let mut object = Map::new();

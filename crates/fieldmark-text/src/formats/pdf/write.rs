@@ -6,7 +6,7 @@ use super::{Problems, load, read};
 use crate::document::{Annotation, Document};
 use crate::error::ReadError;
 use crate::formats::encoding::read_bytes;
-use crate::formats::losses::name;
+use crate::formats::losses::{name, with_marked_tokens};
 use crate::formats::{DocumentWriter, NoticeKind, Notices, tell_unwritten};
 use crate::source::Source;
 use lopdf::{Dictionary, Object, ObjectId};
@@ -45,6 +45,7 @@ impl<W: Write> DocumentWriter for PdfWriter<W> {
                 document.id
             )));
         }
+        let document = &*with_marked_tokens(document);
         tell_unwritten(document, "PDF", false, notices);
         let pages: Vec<ObjectId> = pdf.page_iter().collect();
         for annotation in &document.annotations {

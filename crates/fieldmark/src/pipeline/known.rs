@@ -1,0 +1,178 @@
+//! What is known of the labels of a document before a model looks at it.
+
+use super::gold;
+use super::sequences::Sentences;
+use crate::config::LabelConfig;
+use fieldmark_core::scheme::Span;
+use fieldmark_core::{Alphabet, Scheme};
+use fieldmark_text::document::Document;
+use fieldmark_text::formats::{NoticeKind, Notices};
+use std::ops::Range;
+
+/// For every token, the labels that it may have; `None` where nothing is known.
+pub(super) type Known = Vec<Option<Vec<u32>>>;
+
+/// What the annotations of a document, or its column of labels, say about its tokens.
+///
+/// Annotations are known to be spans; what is outside of them is open. In a column, `?`, `_` and labels that the
+/// model does not have are open, and `A|B` is one of both.
+pub(super) fn known(
+    config: &LabelConfig,
+    labels: &Alphabet,
+    document: &Document,
+    sentences: &Sentences<'_>,
+    notices: &mut Notices,
+) -> Known {
+    match &config.column {
+        Some(column) => match sentences.column(column) {
+            Some(cells) => cells
+                .iter()
+                .flatten()
+                .map(|cell| alternatives(cell, labels))
+                .collect(),
+            None => vec![None; sentences.tokens.len()],
+        },
+        None => known_spans(config, labels, document, sentences, notices),
+    }
+}
+
+/// The labels of every token, as far as the model has them, if a document is annotated at all.
+pub(super) fn gold_labels(
+    config: &LabelConfig,
+    labels: &Alphabet,
+    document: &Document,
+    sentences: &Sentences<'_>,
+) -> Option<Known> {
+    if config.column.is_none() && document.annotations.is_empty() {
+        return None;
+    }
+    let gold = gold::labels(config, document, sentences, &mut Notices::new());
+    let known: Known = gold
+        .iter()
+        .flatten()
+        .map(|label| alternatives(label, labels))
+        .collect();
+    (known.len() == sentences.tokens.len()).then_some(known)
+}
+
+fn alternatives(cell: &str, labels: &Alphabet) -> Option<Vec<u32>> {
+    if let Some(label) = labels.get(cell) {
+        return Some(vec![label]);
+    }
+    // A choice between labels of which the model lacks one is open.
+    cell.split('|').map(|label| labels.get(label)).collect()
+}
+
+fn known_spans(
+    config: &LabelConfig,
+    labels: &Alphabet,
+    document: &Document,
+    sentences: &Sentences<'_>,
+    notices: &mut Notices,
+) -> Known {
+    let scheme = Scheme::from(config.scheme);
+    let mut known: Known = vec![None; sentences.tokens.len()];
+    let mut placed: Vec<(Range<usize>, String)> = Vec::new();
+    for (range, kind) in gold::spans(config, document, sentences, notices) {
+        match labels_of(scheme, labels, range.len(), &kind) {
+            Some(ids) => {
+                for (position, id) in range.clone().zip(ids) {
+                    known[position] = Some(vec![id]);
+                }
+                placed.push((range, kind));
+            }
+            None => {
+                let message =
+                    format!("a span of type {kind} is not taken as known: the model has no labels for it");
+                notices.add(NoticeKind::Skipped, &document.id, None, message);
+            }
+        }
+    }
+    let fixed: Vec<bool> = known.iter().map(Option::is_some).collect();
+    let mut narrow = |position: usize, allowed: Vec<u32>| {
+        if !fixed[position] {
+            let set = known[position].get_or_insert_with(|| allowed.clone());
+            set.retain(|label| allowed.contains(label));
+        }
+    };
+    for sentence in sentences.ranges() {
+        for (range, kind) in placed.iter().filter(|(range, _)| sentence.contains(&range.start)) {
+            if range.start > sentence.start {
+                narrow(
+                    range.start - 1,
+                    neighbours(scheme, labels, range.len(), kind, true),
+                );
+            }
+            if range.end < sentence.end {
+                narrow(range.end, neighbours(scheme, labels, range.len(), kind, false));
+            }
+        }
+    }
+    known
+}
+
+/// The labels of a span, if the model has them.
+fn labels_of(scheme: Scheme, labels: &Alphabet, length: usize, kind: &str) -> Option<Vec<u32>> {
+    let names = scheme.labels_of(&[Span::new(0, length, kind)], length).ok()?;
+    names.iter().map(|name| labels.get(name)).collect()
+}
+
+/// The labels beside a span that do not make it longer.
+fn neighbours(scheme: Scheme, labels: &Alphabet, length: usize, kind: &str, before: bool) -> Vec<u32> {
+    let own = scheme
+        .labels_of(&[Span::new(0, length, kind)], length)
+        .unwrap_or_default();
+    let separate = |label: &u32| {
+        let mut run: Vec<&str> = own.iter().map(String::as_str).collect();
+        let at = if before { 0 } else { length };
+        run.insert(at, labels.name(*label));
+        let start = usize::from(before);
+        scheme
+            .spans(&run)
+            .contains(&Span::new(start, start + length, kind))
+    };
+    (0..labels.len() as u32).filter(separate).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_known_span_does_not_grow_into_its_neighbours() {
+        let mut labels = Alphabet::default();
+        for label in ["O", "B-X", "I-X", "B-Y", "I-Y"] {
+            labels.intern(label);
+        }
+        let names = |before| {
+            let found = neighbours(Scheme::Iob2, &labels, 2, "X", before);
+            found
+                .into_iter()
+                .map(|label| labels.name(label))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(names(false), ["O", "B-X", "B-Y", "I-Y"]);
+        // What begins before a span ends where it begins.
+        assert_eq!(names(true), ["O", "B-X", "I-X", "B-Y", "I-Y"]);
+        assert_eq!(labels_of(Scheme::Iob2, &labels, 2, "X"), Some(vec![1, 2]));
+        assert_eq!(labels_of(Scheme::Iob2, &labels, 1, "Z"), None);
+    }
+
+    #[test]
+    fn cells_are_labels_choices_or_open() {
+        let mut labels = Alphabet::default();
+        for label in ["A", "B", "A|C"] {
+            labels.intern(label);
+        }
+        assert_eq!(alternatives("A", &labels), Some(vec![0]));
+        assert_eq!(alternatives("A|B", &labels), Some(vec![0, 1]));
+        assert_eq!(
+            alternatives("A|C", &labels),
+            Some(vec![2]),
+            "a label that looks like a choice"
+        );
+        for open in ["?", "_", "", "Z", "A|Z"] {
+            assert_eq!(alternatives(open, &labels), None, "{open}");
+        }
+    }
+}
