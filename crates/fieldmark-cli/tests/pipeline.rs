@@ -28,6 +28,19 @@ fn raw_text_becomes_spans_with_confidence() {
 }
 
 #[test]
+fn texts_have_an_encoding_of_their_own() {
+    let place = Place::with_data();
+    place.run("init chunking --output names.toml");
+    place.run("train names.toml --model names.fmk -o training.c2=0.01 -o data.read.encoding=latin1");
+    place.write("notes.txt", "β: Ada sleeps here.\n");
+    let table = place.run("tag names.fmk notes.txt");
+    assert!(table.contains("\t3\t6\tPER\t"), "{table}");
+    // Read as latin1, the letter is two characters.
+    let table = place.run("tag names.fmk notes.txt --encoding latin1");
+    assert!(table.contains("\t4\t7\tPER\t"), "{table}");
+}
+
+#[test]
 fn every_format_can_be_written_and_nothing_else_is_needed() {
     let place = trained();
     place.write("notes.txt", "Ada sleeps here.\n");

@@ -299,7 +299,7 @@ impl Arguments {
         };
         let (wanted, view) = self.wanted.resolve(true)?;
         if let Some(option) = self.wanted.about_tokens() {
-            if let Some(other) = self.documents.given().next() {
+            if let Some(other) = self.documents.given().find(|name| *name != "encoding") {
                 return Err(Failure::user(format_args!(
                     "--{option} prints what the model thinks of every token, and --{other} is for documents: use one of \
                      them"

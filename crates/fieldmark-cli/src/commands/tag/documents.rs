@@ -10,6 +10,7 @@ use crate::documents;
 use crate::failure::Failure;
 use fieldmark::core::container::AtomicFile;
 use fieldmark::text::document::Document;
+use fieldmark::text::formats::encoding::Encoding;
 use fieldmark::text::formats::{DocumentFormat, DocumentWriter, Notices, ReadOptions, Target, WriteOptions};
 use fieldmark::text::offsets::{Offsets, Unit};
 use fieldmark::text::sentences::SentenceSplitter;
@@ -36,6 +37,10 @@ pub struct DocumentOptions {
     /// File, or directory of brat, to write [default: standard output]
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
+
+    /// Encoding of the input, such as latin1 [default: detected]
+    #[arg(long, value_name = "NAME")]
+    encoding: Option<Encoding>,
 }
 
 impl DocumentOptions {
@@ -56,7 +61,11 @@ impl DocumentOptions {
 
     /// The options that were given, by name.
     pub fn given(&self) -> impl Iterator<Item = &'static str> {
-        let given = [("to", self.to.is_some()), ("output", self.output.is_some())];
+        let given = [
+            ("to", self.to.is_some()),
+            ("output", self.output.is_some()),
+            ("encoding", self.encoding.is_some()),
+        ];
         given
             .into_iter()
             .filter(|(_, given)| *given)
@@ -140,9 +149,13 @@ impl Arguments {
             .map(str::parse::<DocumentFormat>)
             .transpose()
             .map_err(Failure::user)?;
-        // A model that was trained on columns can read text: the name of the file tells.
+        // What is true of the files that the model was trained on need not be true of these: a model that was trained
+        // on columns in latin1 can read text in UTF-8.
         let read = ReadOptions {
             format,
+            encoding: self.documents.encoding.unwrap_or_default(),
+            genes: None,
+            alternatives: None,
             ..pipeline.config().data.read.clone()
         };
         documents::tell_mentions(files, Path::new(""), &read, console);
