@@ -283,9 +283,9 @@ fn places_in_messages_and_pages_count_characters() {
         "a.jsonl",
         "{\"id\":\"1\",\"text\":\"ββ Ada sleeps\",\"entities\":[[3,6,\"PER\"],[3,13,\"X\"]]}\n",
     );
-    let told = errors(&place.command("convert a.jsonl a.html").done().success());
-    assert!(told.contains("`PER` at 3..6 (`Ada`)"), "{told}");
-    assert!(place.read("a.html").contains("Characters 3 to 13"));
+    place.run("convert a.jsonl a.html");
+    let page = place.read("a.html");
+    assert!(page.contains("Characters 3 to 13") && page.contains("Characters 3 to 6"));
     let told = errors(&place.command("convert a.jsonl a.tsv").done().success());
     assert!(told.contains("`PER` at 3..6"), "{told}");
 }
