@@ -13,6 +13,16 @@ impl SplitMix64 {
         bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         bits ^ (bits >> 31)
     }
+
+    /// A number from 0 on, below 1.
+    pub fn unit(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// A number from 0 on, below the limit; 0 if that is 0.
+    pub fn below(&mut self, limit: u32) -> u32 {
+        ((u128::from(self.bits()) * u128::from(limit)) >> 64) as u32
+    }
 }
 
 /// The order in which a pass visits the instances: it depends on the seed and the number of the pass alone.
@@ -20,9 +30,7 @@ pub fn visiting_order(instances: usize, seed: u64, pass: u64) -> Vec<u32> {
     let mut order: Vec<u32> = (0..instances as u32).collect();
     let mut random = SplitMix64(seed ^ pass.wrapping_mul(0xD6E8_FEB8_6659_FD93));
     for last in (1..order.len()).rev() {
-        // Mapped to 0..=last by multiplication.
-        let other = (u128::from(random.bits()) * (last as u128 + 1)) >> 64;
-        order.swap(last, other as usize);
+        order.swap(last, random.below(last as u32 + 1) as usize);
     }
     order
 }
@@ -38,6 +46,23 @@ mod tests {
             [random.bits(), random.bits()],
             [0xE220_A839_7B1D_CDAF, 0x6E78_9E6A_A1B9_65F4]
         );
+    }
+
+    #[test]
+    fn numbers_fill_their_range() {
+        let mut random = SplitMix64(0);
+        let mut counts = [0; 3];
+        for _ in 0..3000 {
+            counts[random.below(3) as usize] += 1;
+            assert!((0.0..1.0).contains(&random.unit()));
+        }
+        assert!(
+            counts.iter().all(|count| (900..1100).contains(count)),
+            "{counts:?}"
+        );
+        let mean = (0..3000).map(|_| random.unit()).sum::<f64>() / 3000.0;
+        assert!((mean - 0.5).abs() < 0.02, "{mean}");
+        assert_eq!((random.below(0), random.below(1)), (0, 0));
     }
 
     #[test]

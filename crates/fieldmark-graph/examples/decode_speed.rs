@@ -26,17 +26,9 @@ fn processor_seconds() -> f64 {
 struct Noise(SplitMix64);
 
 impl Noise {
-    fn unit(&mut self) -> f64 {
-        (self.0.bits() >> 11) as f64 / (1u64 << 53) as f64
-    }
-
     /// Roughly normal with standard deviation 1.
     fn normal(&mut self) -> f64 {
-        (0..12).map(|_| self.unit()).sum::<f64>() - 6.0
-    }
-
-    fn below(&mut self, limit: u32) -> u32 {
-        (self.unit() * f64::from(limit)) as u32
+        (0..12).map(|_| self.0.unit()).sum::<f64>() - 6.0
     }
 }
 
@@ -47,8 +39,8 @@ fn unroll(positions: u32, noise_level: f64, seed: u64) -> Result<(FactorGraph, V
     let mut current = [0, 0, 0];
     for position in 0..positions {
         for (chain, length) in [(2usize, 60.0), (1, 20.0), (0, 5.0)] {
-            if position == 0 || noise.unit() < 1.0 / length {
-                current[chain] = noise.below(LABELS[chain]);
+            if position == 0 || noise.0.unit() < 1.0 / length {
+                current[chain] = noise.0.below(LABELS[chain]);
             }
         }
         truth.extend(current);

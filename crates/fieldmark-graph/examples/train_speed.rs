@@ -22,14 +22,10 @@ const WINDOW: i64 = 7;
 struct Noise(SplitMix64);
 
 impl Noise {
-    fn unit(&mut self) -> f64 {
-        (self.0.bits() >> 11) as f64 / (1u64 << 53) as f64
-    }
-
     /// Frequent words have small numbers.
     fn word(&mut self, topic: u32) -> u32 {
-        let rank = WORDS.powf(self.unit()) as u32;
-        if self.unit() < 0.4 {
+        let rank = WORDS.powf(self.0.unit()) as u32;
+        if self.0.unit() < 0.4 {
             rank
         } else {
             rank.wrapping_mul(7).wrapping_add(topic * 131) % WORDS as u32
@@ -47,14 +43,14 @@ fn synthetic(instances: usize, positions: Option<usize>) -> Result<GraphDataset,
     }
     let mut noise = Noise(SplitMix64(1));
     for _ in 0..instances {
-        let length = positions.unwrap_or(500 + (noise.unit() * 500.0) as usize);
+        let length = positions.unwrap_or(500 + (noise.0.unit() * 500.0) as usize);
         let mut current = [0u32; 3];
         let mut words = Vec::with_capacity(length);
         let mut truth = Vec::with_capacity(length);
         for position in 0..length {
             for (layer, mean) in [(2usize, 60.0), (1, 20.0), (0, 5.0)] {
-                if position == 0 || noise.unit() < 1.0 / mean {
-                    current[layer] = (f64::from(LABELS[layer]) * noise.unit()) as u32;
+                if position == 0 || noise.0.unit() < 1.0 / mean {
+                    current[layer] = (f64::from(LABELS[layer]) * noise.0.unit()) as u32;
                 }
             }
             truth.push(current);

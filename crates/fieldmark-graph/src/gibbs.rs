@@ -128,7 +128,7 @@ impl GibbsState {
     ) -> f64 {
         self.weigh(graph, variable, temperature);
         let total: f64 = self.weights.iter().sum();
-        let mut rest = (random.bits() >> 11) as f64 / (1u64 << 53) as f64 * total;
+        let mut rest = random.unit() * total;
         let last = self.weights.iter().rposition(|&weight| weight > 0.0).unwrap_or(0);
         let mut label = 0;
         while label < last && rest >= self.weights[label] {

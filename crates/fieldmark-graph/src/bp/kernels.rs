@@ -358,10 +358,7 @@ mod tests {
     }
 
     fn numbers<T: Real>(random: &mut SplitMix64, count: usize) -> Vec<T> {
-        let unit = |bits: u64| (bits >> 11) as f64 / (1u64 << 53) as f64;
-        (0..count)
-            .map(|_| T::from_f64(unit(random.bits()) - 0.5))
-            .collect()
+        (0..count).map(|_| T::from_f64(random.unit() - 0.5)).collect()
     }
 
     fn agree<T: Scalar>(tolerance: f64) {

@@ -189,19 +189,10 @@ impl Selection<'_> {
     /// Sorts occurrences by observation, by counting.
     fn occurrences(&self) -> Occurrences {
         let mut starts = vec![0usize; self.data.observations.len() + 1];
-        let mut scratch = Vec::new();
         let mut ones = true;
-        self.for_each_factor(|instance, positions| {
-            self.structure.for_each_observation(
-                self.template,
-                instance,
-                positions,
-                &mut scratch,
-                |id, value| {
-                    starts[id as usize] += 1;
-                    ones &= value == 1.0;
-                },
-            );
+        self.for_each_occurrence(|_, id, value| {
+            starts[id as usize] += 1;
+            ones &= value == 1.0;
         });
         let mut end = 0;
         for start in &mut starts {
@@ -211,6 +202,24 @@ impl Selection<'_> {
         let mut next = starts.clone();
         let mut factors = vec![0u32; end];
         let mut values = vec![0.0f32; if ones { 0 } else { end }];
+        self.for_each_occurrence(|factor, id, value| {
+            let place = &mut next[id as usize];
+            factors[*place] = factor;
+            if !ones {
+                values[*place] = value;
+            }
+            *place += 1;
+        });
+        Occurrences {
+            starts,
+            factors,
+            values,
+        }
+    }
+
+    /// Calls `visit` with each observation of each factor: the number of the factor, the observation and its value.
+    fn for_each_occurrence(&self, mut visit: impl FnMut(u32, u32, f32)) {
+        let mut scratch = Vec::new();
         let mut factor = 0;
         self.for_each_factor(|instance, positions| {
             self.structure.for_each_observation(
@@ -219,20 +228,10 @@ impl Selection<'_> {
                 positions,
                 &mut scratch,
                 |id, value| {
-                    let place = &mut next[id as usize];
-                    factors[*place] = factor;
-                    if !ones {
-                        values[*place] = value;
-                    }
-                    *place += 1;
+                    visit(factor, id, value);
                 },
             );
             factor += 1;
         });
-        Occurrences {
-            starts,
-            factors,
-            values,
-        }
     }
 }

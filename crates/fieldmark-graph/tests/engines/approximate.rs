@@ -1,6 +1,7 @@
 //! Approximate engines against exact ones.
 
-use crate::models::{Model, Random, SOFT, Style, grid, models, unroll};
+use crate::models::{Model, SOFT, Style, grid, models, unroll};
+use fieldmark_core::random::SplitMix64;
 use fieldmark_graph::exact::{Enumeration, JunctionTree, Tree};
 use fieldmark_graph::loopy::{LoopyBp, LoopyOptions, Schedule, Space};
 use fieldmark_graph::{
@@ -149,7 +150,7 @@ fn log_and_linear_space_agree_on_all_graphs() {
 fn schedules_agree_and_converge_on_soft_graphs() {
     let style = Style { weight: 0.5, ..SOFT };
     for seed in 0..20 {
-        let graph = unroll(&mut Random::new(seed), 9, &grid(3, 3), style);
+        let graph = unroll(&mut SplitMix64(seed), 9, &grid(3, 3), style);
         let mut reference = loopy::<f64>(Schedule::Flooding, Space::Linear, 0.0);
         for schedule in SCHEDULES {
             let mut engine = loopy::<f64>(schedule, Space::Linear, 0.0);
@@ -171,7 +172,7 @@ fn an_unfinished_run_says_so() {
         shared: true,
         ..SOFT
     };
-    let graph = unroll(&mut Random::new(5), 25, &grid(5, 5), style);
+    let graph = unroll(&mut SplitMix64(5), 25, &grid(5, 5), style);
     for schedule in SCHEDULES {
         let options = LoopyOptions {
             schedule,
@@ -206,7 +207,7 @@ fn trp_is_not_worse_than_flooding_at_the_same_number_of_messages() {
         // For each budget: errors of TRP and of flooding, and their distances from the fixed point.
         let mut found = budgets.map(|_| [vec![], vec![], vec![], vec![]]);
         for seed in 0..21 {
-            let graph = unroll(&mut Random::new(seed), rows * 4, &grid(rows, 4), style);
+            let graph = unroll(&mut SplitMix64(seed), rows * 4, &grid(rows, 4), style);
             let mut exact = JunctionTree::default();
             let exact = exact.sum(&graph).unwrap();
             let mut settled = loopy::<f64>(Schedule::Flooding, Space::Linear, 0.0);
@@ -302,7 +303,7 @@ fn gibbs_marginals_are_within_five_standard_deviations() {
     };
     for seed in 0..3 {
         for scopes in [grid(3, 3), vec![vec![0, 1, 2], vec![2, 3], vec![3, 4, 0]]] {
-            let graph = unroll(&mut Random::new(seed), 9, &scopes, soft);
+            let graph = unroll(&mut SplitMix64(seed), 9, &scopes, soft);
             let mut sampler = Gibbs::new(options.clone()).unwrap();
             let distance = distance(&graph, &mut sampler, &mut JunctionTree::default());
             assert!(distance < bound, "seed {seed}: {distance} > {bound}");
@@ -406,7 +407,7 @@ fn the_bethe_estimate_has_the_beliefs_as_its_gradient() {
     let step = 1e-4;
     for seed in 0..3 {
         let scopes = [grid(2, 3), vec![vec![0, 2, 4], vec![1]]].concat();
-        let graph = unroll(&mut Random::new(seed), 6, &scopes, Style { weight: 0.8, ..SOFT });
+        let graph = unroll(&mut SplitMix64(seed), 6, &scopes, Style { weight: 0.8, ..SOFT });
         for factor in 0..graph.factors() {
             let mut beliefs = Vec::new();
             let mut engine = loopy::<f64>(Schedule::Trp, Space::Linear, 0.0);

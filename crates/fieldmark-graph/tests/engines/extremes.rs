@@ -1,6 +1,6 @@
 //! Contradictions, huge weights, empty and very long instances.
 
-use crate::models::Random;
+use fieldmark_core::random::SplitMix64;
 use fieldmark_graph::exact::{Enumeration, JunctionTree, ProductChain, Tree, k_best};
 use fieldmark_graph::loopy::{LoopyBp, LoopyOptions, Schedule, Space};
 use fieldmark_graph::{
@@ -143,7 +143,7 @@ fn weights_of_ten_thousand_are_exact() {
 }
 
 fn chain(length: u32, labels: u32) -> FactorGraph {
-    let mut random = Random::new(9);
+    let mut random = SplitMix64(9);
     let mut builder = FactorGraphBuilder::default();
     let step: Vec<f64> = (0..labels * labels).map(|_| random.unit() * 2.0).collect();
     let step = builder.table(&[labels, labels], &step).unwrap();
@@ -217,7 +217,7 @@ fn a_hundred_thousand_positions() {
 fn a_hub_of_many_variables_is_linear() {
     let mut builder = FactorGraphBuilder::default();
     let hub = builder.variable(3).unwrap();
-    let mut random = Random::new(4);
+    let mut random = SplitMix64(4);
     let scores: Vec<f64> = (0..6).map(|_| random.unit()).collect();
     let table = builder.table(&[2, 3], &scores).unwrap();
     for _ in 0..20_000 {

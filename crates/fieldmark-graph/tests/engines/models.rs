@@ -15,22 +15,6 @@ pub struct Model {
     pub weight: f64,
 }
 
-pub struct Random(SplitMix64);
-
-impl Random {
-    pub fn new(seed: u64) -> Self {
-        Self(SplitMix64(seed))
-    }
-
-    pub fn below(&mut self, limit: u32) -> u32 {
-        (self.0.bits() % u64::from(limit)) as u32
-    }
-
-    pub fn unit(&mut self) -> f64 {
-        (self.0.bits() >> 11) as f64 / (1u64 << 53) as f64
-    }
-}
-
 /// How tables are filled and label sets restricted.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
@@ -107,7 +91,7 @@ pub const STYLES: [(&str, Style); 7] = [
 /// Scopes of a structure, given its number of variables.
 type Structure = (&'static str, u32, bool, Vec<Vec<u32>>);
 
-fn structures(random: &mut Random) -> Vec<Structure> {
+fn structures(random: &mut SplitMix64) -> Vec<Structure> {
     let pairs = |pairs: &[(u32, u32)]| pairs.iter().map(|&(a, b)| vec![a, b]).collect::<Vec<_>>();
     let mut list: Vec<Structure> = vec![
         ("empty", 0, true, vec![]),
@@ -197,8 +181,8 @@ pub fn factorial(chains: u32, length: u32) -> Vec<Vec<u32>> {
     grid(length, chains)
 }
 
-pub fn scores(random: &mut Random, count: usize, style: Style) -> Vec<f64> {
-    let score = |random: &mut Random| {
+pub fn scores(random: &mut SplitMix64, count: usize, style: Style) -> Vec<f64> {
+    let score = |random: &mut SplitMix64| {
         if random.unit() < style.forbidden {
             f64::NEG_INFINITY
         } else {
@@ -210,7 +194,7 @@ pub fn scores(random: &mut Random, count: usize, style: Style) -> Vec<f64> {
 }
 
 /// A graph with the given factors, unary factors on most variables, and tables in a style.
-pub fn unroll(random: &mut Random, variables: u32, scopes: &[Vec<u32>], style: Style) -> FactorGraph {
+pub fn unroll(random: &mut SplitMix64, variables: u32, scopes: &[Vec<u32>], style: Style) -> FactorGraph {
     let mut builder = FactorGraphBuilder::default();
     let labels: Vec<u32> = (0..variables)
         .map(|_| if style.shared { 3 } else { 1 + random.below(3) })
@@ -256,7 +240,7 @@ pub fn unroll(random: &mut Random, variables: u32, scopes: &[Vec<u32>], style: S
 
 /// Every structure in every style.
 pub fn models(seed: u64) -> Vec<Model> {
-    let mut random = Random::new(seed);
+    let mut random = SplitMix64(seed);
     let mut models = Vec::new();
     for (style_name, style) in STYLES {
         for (structure, variables, is_forest, scopes) in structures(&mut random) {

@@ -1,10 +1,10 @@
 //! A linear chain described as a graph has exactly the numbers of `fieldmark-chain`.
 
-use crate::models::Random;
 use fieldmark_chain::inference::{Constraints, Space};
 use fieldmark_chain::train::{Arithmetic, ChainObjective};
 use fieldmark_chain::{Strategy as ChainStrategy, Structure as ChainStructure, StructureOptions, Tagger};
 use fieldmark_core::optimize::Objective;
+use fieldmark_core::random::SplitMix64;
 use fieldmark_core::{Dataset, DatasetBuilder, Gold, StepEnd};
 use fieldmark_graph::exact::Tree;
 use fieldmark_graph::{
@@ -13,7 +13,7 @@ use fieldmark_graph::{
 };
 
 fn data(seed: u64) -> Dataset {
-    let mut random = Random::new(seed);
+    let mut random = SplitMix64(seed);
     let mut builder = DatasetBuilder::new();
     let labels: Vec<u32> = (0..4)
         .map(|label| builder.labels.intern(&format!("L{label}")))
@@ -135,7 +135,7 @@ fn loss_gradient_marginals_and_labels_are_those_of_a_chain() {
         assert_eq!(structure.weights(), chain.weights(), "model {seed}");
         let map = translate(&chain, &structure, graph_data.observations.len());
 
-        let mut random = Random::new(9);
+        let mut random = SplitMix64(9);
         let chain_weights: Vec<f64> = (0..map.len()).map(|_| random.unit() * 4.0 - 2.0).collect();
         let mut weights = vec![0.0; map.len()];
         for (&place, &weight) in map.iter().zip(&chain_weights) {

@@ -3,6 +3,7 @@
 use crate::models::*;
 use fieldmark_core::Gold;
 use fieldmark_core::optimize::{Lbfgs, LbfgsOptions, Objective};
+use fieldmark_core::random::SplitMix64;
 use fieldmark_graph::loopy::LoopyOptions;
 use fieldmark_graph::{
     Description, EngineChoice, GraphDatasetBuilder, GraphObjective, Layer, Loss, Per, Relation, Relations,
@@ -147,7 +148,7 @@ fn no_data_and_no_templates_have_no_loss() {
 fn a_hundred_thousand_positions_are_one_instance() {
     let description = Description::factorial(&["a", "b"]);
     let mut builder = GraphDatasetBuilder::new(&description);
-    let mut random = Random::new(5);
+    let mut random = SplitMix64(5);
     for layer in 0..2 {
         for label in ["x", "y", "z"] {
             builder.label(layer, label);

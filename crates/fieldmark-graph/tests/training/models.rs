@@ -8,22 +8,6 @@ use fieldmark_graph::{
     Observe, Per, Relation, Relations, Skip, Strategy, Structure, Template, Unroller,
 };
 
-pub struct Random(SplitMix64);
-
-impl Random {
-    pub fn new(seed: u64) -> Self {
-        Self(SplitMix64(seed))
-    }
-
-    pub fn below(&mut self, limit: u32) -> u32 {
-        (self.0.bits() % u64::from(limit)) as u32
-    }
-
-    pub fn unit(&mut self) -> f64 {
-        (self.0.bits() >> 11) as f64 / (1u64 << 53) as f64
-    }
-}
-
 /// How much of the gold is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Labels {
@@ -89,7 +73,7 @@ pub fn descriptions() -> Vec<(&'static str, Description)> {
 
 /// Random instances: an empty one, one of one position, and a few others.
 pub fn data(description: &Description, labels: Labels, seed: u64) -> GraphDataset {
-    let mut random = Random::new(seed);
+    let mut random = SplitMix64(seed);
     let mut builder = GraphDatasetBuilder::new(description);
     let counts: Vec<u32> = (0..description.layers.len() as u32)
         .map(|layer| 2 + layer % 2)
@@ -122,7 +106,7 @@ fn gold_sets(
     per: Per,
     labels: Labels,
     counts: &[u32],
-    random: &mut Random,
+    random: &mut SplitMix64,
 ) -> Vec<Option<Vec<u32>>> {
     let layers = description.layers.iter().zip(counts).enumerate();
     let layers = layers.filter(|(_, (layer, _))| layer.per == per);
@@ -150,7 +134,7 @@ fn as_gold(sets: &[Option<Vec<u32>>]) -> Vec<Gold<'_>> {
 }
 
 pub fn random_weights(count: usize, size: f64, seed: u64) -> Vec<f64> {
-    let mut random = Random::new(seed);
+    let mut random = SplitMix64(seed);
     (0..count).map(|_| (random.unit() * 2.0 - 1.0) * size).collect()
 }
 

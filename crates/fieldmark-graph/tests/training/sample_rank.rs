@@ -1,5 +1,6 @@
 use crate::models::*;
 use fieldmark_core::Gold;
+use fieldmark_core::random::SplitMix64;
 use fieldmark_graph::{
     Description, EngineChoice, GraphDataset, GraphDatasetBuilder, GraphModel, Relations, SampleRank,
     SampleRankOptions, Structure, TrainError,
@@ -7,7 +8,7 @@ use fieldmark_graph::{
 
 /// Words that tell the first layer; the second layer is the first one of the position before.
 fn learnable(description: &Description) -> GraphDataset {
-    let mut random = Random::new(3);
+    let mut random = SplitMix64(3);
     let mut builder = GraphDatasetBuilder::new(description);
     for layer in 0..2 {
         for label in ["x", "y", "z"] {
