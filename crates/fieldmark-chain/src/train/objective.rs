@@ -5,6 +5,7 @@
 //! one sequence. The gradient is the difference of the expected feature counts under both.
 
 use super::block::Block;
+use super::online::descend::Descent;
 use super::pass::{Pass, Places, Shard, memory_of_passes};
 use super::real::TrainingReal;
 use super::sequence::Worker;
@@ -33,6 +34,8 @@ pub enum Arithmetic {
 pub struct ChainObjective<'a, T: TrainingReal = f64> {
     pub(super) field: Field<'a, T>,
     pub(super) scratch: Scratch<T>,
+    /// Scratch memory of steps down the gradients of single instances.
+    pub(super) descent: Option<Box<Descent>>,
 }
 
 /// What a pass reads.
@@ -135,6 +138,7 @@ impl<'a, T: TrainingReal> ChainObjective<'a, T> {
                 weights: Vec::new(),
                 gradient: Vec::new(),
             },
+            descent: None,
         }
     }
 
@@ -176,7 +180,7 @@ impl<'a, T: TrainingReal> ChainObjective<'a, T> {
     /// The loss of some instances; adds its gradient.
     fn pass(&mut self, instances: Places<'_>, x: &[f64], gradient: &mut [f64]) -> f64 {
         self.field.set_weights(x, 1.0);
-        let Self { field, scratch } = self;
+        let Self { field, scratch, .. } = self;
         let cells = field.block_cells();
         let Scratch {
             shards,

@@ -86,6 +86,17 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
+    /// Numbers, without their count.
+    pub fn u32s(&mut self, values: &[u32]) -> io::Result<()> {
+        values.iter().try_for_each(|&value| self.u32(value))
+    }
+
+    /// The state of something else, with its length.
+    pub fn state(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.usize(bytes.len())?;
+        self.bytes(bytes)
+    }
+
     /// Yes or no.
     pub fn flag(&mut self, flag: bool) -> io::Result<()> {
         self.u32(u32::from(flag))
@@ -113,13 +124,14 @@ impl<W: Write> Writer<W> {
 }
 
 /// Codes of the states are their places in this list.
-const STATUSES: [Status; 6] = [
+const STATUSES: [Status; 7] = [
     Status::Running,
     Status::GradientConverged,
     Status::LossConverged,
     Status::MaxIterations,
     Status::LineSearchFailed,
     Status::Diverged,
+    Status::WeightsConverged,
 ];
 
 /// Reads what a [`Writer`] wrote; everything that it hands out lies inside the bytes.
@@ -233,6 +245,17 @@ impl<'a> Reader<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Numbers.
+    pub fn u32s(&mut self, count: usize) -> Result<Vec<u32>> {
+        (0..count).map(|_| self.u32()).collect()
+    }
+
+    /// The state of something else.
+    pub fn state(&mut self) -> Result<&'a [u8]> {
+        let length = self.count(1)?;
+        self.take(length)
     }
 
     /// Yes or no.

@@ -4,9 +4,10 @@
 //!   default: it needs no tuning and finds the optimum.
 //! * [`OnlineLbfgs`]: online L-BFGS over batches, for data so large that a good model is wanted after a few
 //!   passes.
+//! * [`Sgd`]: stochastic gradient descent, one step after each instance, in one thread.
 //!
-//! Both take one outer iteration per call, so that the caller may report, checkpoint or stop in between,
-//! and both can be saved and restored so that the run goes on bit by bit as if it had never stopped. Sums
+//! All take one outer iteration per call, so that the caller may report, checkpoint or stop in between,
+//! and all can be saved and restored so that the run goes on bit by bit as if it had never stopped. Sums
 //! over weights are taken in chunks of a fixed size, in a fixed order: results do not depend on the number
 //! of threads of the rayon pool in which they run.
 //!
@@ -37,10 +38,12 @@
 //! ```
 
 pub mod bytes;
+mod epoch;
 mod history;
 mod lbfgs;
 mod line_search;
 mod online;
+mod sgd;
 mod stopping;
 #[cfg(test)]
 mod testing;
@@ -49,10 +52,13 @@ mod tests;
 mod vector;
 mod walk;
 
+pub use epoch::Epoch;
 pub use lbfgs::{Lbfgs, LbfgsOptions};
 pub use online::{OnlineLbfgs, OnlineLbfgsOptions};
+pub use sgd::{Sgd, SgdOptions};
 
 use std::fmt;
+use std::ops::Range;
 
 /// Value and gradient of a loss to minimise, a sum over instances.
 pub trait Objective {
@@ -78,6 +84,22 @@ pub trait StochasticObjective: Objective {
 
     /// Like [`Objective::evaluate`] for the instances with these indices.
     fn evaluate_batch(&mut self, batch: &[u32], x: &[f64], gradient: &mut [f64]) -> f64;
+}
+
+/// An objective whose instances can be visited one by one, with a step down the gradient of each.
+///
+/// Weights are given as numbers `x` and a common factor `scale`, so that all of them can shrink in one operation.
+pub trait InstanceObjective: StochasticObjective {
+    /// The loss of an instance under the weights `scale` · `x`.
+    fn loss_of(&mut self, instance: u32, x: &[f64], scale: f64) -> f64;
+
+    /// [`InstanceObjective::loss_of`], and moves `x` by −`gain` times its gradient with respect to the weights. Only
+    /// weights of the instance are touched. Where the loss is not finite, `x` may be anything afterwards.
+    fn descend(&mut self, instance: u32, x: &mut [f64], scale: f64, gain: f64) -> f64;
+
+    /// Calls `visit` with the weights that a step for this instance may have changed, each once or more; it is the
+    /// instance of the last step.
+    fn for_each_changed(&self, instance: u32, visit: &mut dyn FnMut(Range<usize>));
 }
 
 /// What is added to the loss to keep weights small: c1·Σ|w| + c2·Σw².
@@ -159,6 +181,8 @@ pub enum Status {
     GradientConverged,
     /// The loss hardly improved, by less than `delta` relative, over the last `period` iterations.
     LossConverged,
+    /// A pass hardly changed the weights.
+    WeightsConverged,
     /// `max_iterations` were done.
     MaxIterations,
     /// No step lowers the loss, not even along the steepest descent: the weights are as good as rounding
@@ -168,12 +192,26 @@ pub enum Status {
     Diverged,
 }
 
+impl Status {
+    /// The status after the limit on iterations was set or reached; a run that stopped for it may go on.
+    #[must_use]
+    pub fn limited(self, iterations: u64, max_iterations: Option<u64>) -> Status {
+        let reached = max_iterations.is_some_and(|max| iterations >= max);
+        match self {
+            Status::MaxIterations if !reached => Status::Running,
+            Status::Running if reached => Status::MaxIterations,
+            _ => self,
+        }
+    }
+}
+
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Status::Running => "running",
             Status::GradientConverged => "converged: the gradient is small",
             Status::LossConverged => "converged: the loss no longer improves",
+            Status::WeightsConverged => "converged: the weights hardly change",
             Status::MaxIterations => "the maximum number of iterations was reached",
             Status::LineSearchFailed => "no step along the gradient lowers the loss",
             Status::Diverged => "diverged: the weights of the best pass were kept",

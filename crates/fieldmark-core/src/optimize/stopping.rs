@@ -101,12 +101,7 @@ impl Run {
 
     /// Adapts the status to another number of iterations; a run that stopped for it may go on.
     pub fn limit(&mut self, rules: &Rules) {
-        let reached = rules.max_iterations_reached(&self.last);
-        match self.status {
-            Status::MaxIterations if !reached => self.status = Status::Running,
-            Status::Running if reached => self.status = Status::MaxIterations,
-            _ => {}
-        }
+        self.status = self.status.limited(self.last.iteration, rules.max_iterations);
     }
 
     /// Whether the last evaluation gave finite numbers.

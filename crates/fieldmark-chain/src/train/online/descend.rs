@@ -5,10 +5,12 @@ use crate::train::objective::{ChainObjective, Field};
 use crate::train::pass::{Group, Places};
 use crate::train::sums::{Sums, Totals};
 use fieldmark_core::Instance;
+use fieldmark_core::optimize::{InstanceObjective, Objective};
+use std::ops::Range;
 
 /// Takes steps along the gradients of single instances, changing only the weights of their observations and
 /// those that all share.
-pub(super) struct Descent {
+pub(in crate::train) struct Descent {
     rows: Vec<f64>,
     pair_rows: Vec<f64>,
     group: Group<f64>,
@@ -18,8 +20,7 @@ pub(super) struct Descent {
 }
 
 impl Descent {
-    pub(super) fn new(objective: &ChainObjective<'_, f64>) -> Self {
-        let field = &objective.field;
+    fn new(field: &Field<'_, f64>) -> Self {
         Self {
             rows: Vec::new(),
             pair_rows: Vec::new(),
@@ -34,15 +35,9 @@ impl Descent {
     }
 
     /// The loss of an instance under the weights `scale` · `x`.
-    pub(super) fn loss(
-        &mut self,
-        objective: &mut ChainObjective<'_, f64>,
-        index: u32,
-        x: &[f64],
-        scale: f64,
-    ) -> f64 {
+    fn loss(&mut self, objective: &mut ChainObjective<'_, f64>, index: u32, x: &[f64], scale: f64) -> f64 {
         objective.field.set_weights(x, scale);
-        let ChainObjective { field, scratch } = objective;
+        let ChainObjective { field, scratch, .. } = objective;
         let length = field.data.instance(index as usize).len();
         self.group.positions = length;
         self.group.sums.clear(field);
@@ -58,7 +53,7 @@ impl Descent {
     }
 
     /// [`Descent::loss`], and moves `x` by −`gain` times its gradient with respect to the weights.
-    pub(super) fn step(
+    fn step(
         &mut self,
         objective: &mut ChainObjective<'_, f64>,
         index: u32,
@@ -112,20 +107,35 @@ fn descend<C: Column>(
     block.clear_holes(holes, instance.positions(), cells);
 }
 
-/// Calls `visit` with the ranges of cells that a step for the instance may have changed.
-pub(super) fn for_each_changed(
-    field: &Field<'_, f64>,
-    index: u32,
-    cells: usize,
-    mut visit: impl FnMut(std::ops::Range<usize>),
-) {
-    let positions = field.data.instance(index as usize).positions();
-    for position in positions {
-        field.unary.for_each_cells(position, &mut visit);
-        if let Some(pair) = &field.pair {
-            let first = field.unary.cells();
-            pair.for_each_cells(position, |range| visit(first + range.start..first + range.end));
-        }
+impl ChainObjective<'_, f64> {
+    /// Lends the scratch memory of steps.
+    fn with_descent<R>(&mut self, run: impl FnOnce(&mut Self, &mut Descent) -> R) -> R {
+        let kept = self.descent.take();
+        let mut descent = kept.unwrap_or_else(|| Box::new(Descent::new(&self.field)));
+        let result = run(self, &mut descent);
+        self.descent = Some(descent);
+        result
     }
-    visit(field.tuple_cells().start..cells);
+}
+
+impl InstanceObjective for ChainObjective<'_, f64> {
+    fn loss_of(&mut self, instance: u32, x: &[f64], scale: f64) -> f64 {
+        self.with_descent(|objective, descent| descent.loss(objective, instance, x, scale))
+    }
+
+    fn descend(&mut self, instance: u32, x: &mut [f64], scale: f64, gain: f64) -> f64 {
+        self.with_descent(|objective, descent| descent.step(objective, instance, x, scale, gain))
+    }
+
+    fn for_each_changed(&self, instance: u32, mut visit: &mut dyn FnMut(Range<usize>)) {
+        let field = &self.field;
+        for position in field.data.instance(instance as usize).positions() {
+            field.unary.for_each_cells(position, &mut visit);
+            if let Some(pair) = &field.pair {
+                let first = field.unary.cells();
+                pair.for_each_cells(position, |range| visit(first + range.start..first + range.end));
+            }
+        }
+        visit(field.tuple_cells().start..self.len());
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::decode::{Decoder, Mistake};
 use super::delta::Delta;
-use super::{Epoch, OnlineTrainer, check_length, limited, visiting_order};
+use super::{Epoch, OnlineTrainer, check_length, visiting_order};
 use crate::train::ChainObjective;
 use crate::train::objective::Field;
 use fieldmark_core::Instance;
@@ -81,7 +81,7 @@ impl<R: Rule> MistakeDriven<R> {
         );
         Ok(Self {
             options,
-            status: limited(Status::Running, 0, common.max_iterations),
+            status: Status::Running.limited(0, common.max_iterations),
             last: Epoch::NONE,
             seen: 0,
             late: vec![0.0; late],
@@ -215,7 +215,7 @@ impl<R: Rule> OnlineTrainer for MistakeDriven<R> {
             if loss <= common.epsilon * instances as f64 {
                 self.status = Status::LossConverged;
             }
-            self.status = limited(self.status, self.last.epoch, common.max_iterations);
+            self.status = self.status.limited(self.last.epoch, common.max_iterations);
         } else {
             self.current.copy_from_slice(&self.result);
             self.late.fill(0.0);
@@ -240,7 +240,7 @@ impl<R: Rule> OnlineTrainer for MistakeDriven<R> {
 
     fn set_max_iterations(&mut self, max_iterations: Option<u64>) {
         self.options.set_max_iterations(max_iterations);
-        self.status = limited(self.status, self.last.epoch, max_iterations);
+        self.status = self.status.limited(self.last.epoch, max_iterations);
     }
 
     fn save(&self) -> Vec<u8> {

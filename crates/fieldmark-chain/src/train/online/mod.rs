@@ -16,20 +16,17 @@
 
 mod decode;
 mod delta;
-mod descend;
+pub(super) mod descend;
 mod mistakes;
 mod rules;
-mod sgd;
 
+pub use fieldmark_core::optimize::{Epoch, Sgd, SgdOptions};
 pub use mistakes::{MistakeDriven, Rule};
 pub use rules::{ArowOptions, PaType, PassiveAggressiveOptions, PerceptronOptions};
-pub use sgd::{Sgd, SgdOptions};
 
 use super::ChainObjective;
-use fieldmark_core::optimize::bytes::{Reader, Writer};
 use fieldmark_core::optimize::{OptimizeError, Status};
 use fieldmark_core::random::visiting_order;
-use std::io::{self, Write};
 
 /// The averaged perceptron (Collins 2002).
 pub type AveragedPerceptron = MistakeDriven<PerceptronOptions>;
@@ -37,54 +34,6 @@ pub type AveragedPerceptron = MistakeDriven<PerceptronOptions>;
 pub type PassiveAggressive = MistakeDriven<PassiveAggressiveOptions>;
 /// Adaptive regularisation of weight vectors (Crammer, Kulesza & Dredze 2009), with a diagonal covariance.
 pub type Arow = MistakeDriven<ArowOptions>;
-
-/// What one pass over the data did.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Epoch {
-    /// Number of the pass, from 1.
-    pub epoch: u64,
-    /// The loss, summed over the instances as they were visited; what it measures depends on the trainer.
-    pub loss: f64,
-    /// Instances after which the weights were changed.
-    pub updates: u64,
-    /// Euclidean norm of the weights.
-    pub feature_norm: f64,
-    /// Number of weights that are not zero.
-    pub active: usize,
-}
-
-impl Epoch {
-    /// Before anything was visited.
-    const NONE: Epoch = Epoch {
-        epoch: 0,
-        loss: f64::NAN,
-        updates: 0,
-        feature_norm: f64::NAN,
-        active: 0,
-    };
-
-    fn measure(&mut self, weights: &[f64]) {
-        self.feature_norm = weights.iter().map(|w| w * w).sum::<f64>().sqrt();
-        self.active = weights.iter().filter(|&&w| w != 0.0).count();
-    }
-
-    fn write<W: Write>(&self, writer: &mut Writer<W>) -> io::Result<()> {
-        writer.u64(self.epoch)?;
-        writer.f64s(&[self.loss, self.feature_norm])?;
-        writer.u64(self.updates)?;
-        writer.usize(self.active)
-    }
-
-    fn read(reader: &mut Reader<'_>) -> Result<Self, OptimizeError> {
-        Ok(Self {
-            epoch: reader.u64()?,
-            loss: reader.f64()?,
-            feature_norm: reader.f64()?,
-            updates: reader.u64()?,
-            active: reader.usize()?,
-        })
-    }
-}
 
 /// A trainer that visits one instance after the other.
 pub trait OnlineTrainer {
@@ -108,13 +57,29 @@ pub trait OnlineTrainer {
     fn save(&self) -> Vec<u8>;
 }
 
-/// The status after the limit on passes was set or reached.
-fn limited(status: Status, epochs: u64, max_iterations: Option<u64>) -> Status {
-    let reached = max_iterations.is_some_and(|max| epochs >= max);
-    match status {
-        Status::MaxIterations if !reached => Status::Running,
-        Status::Running if reached => Status::MaxIterations,
-        _ => status,
+impl OnlineTrainer for Sgd {
+    fn epoch(&mut self, objective: &mut ChainObjective<'_, f64>) -> Result<Option<Epoch>, OptimizeError> {
+        Sgd::epoch(self, objective)
+    }
+
+    fn status(&self) -> Status {
+        Sgd::status(self)
+    }
+
+    fn last(&self) -> &Epoch {
+        Sgd::last(self)
+    }
+
+    fn weights(&self) -> &[f64] {
+        Sgd::weights(self)
+    }
+
+    fn set_max_iterations(&mut self, max_iterations: Option<u64>) {
+        Sgd::set_max_iterations(self, max_iterations);
+    }
+
+    fn save(&self) -> Vec<u8> {
+        Sgd::save(self)
     }
 }
 

@@ -1,12 +1,8 @@
-//! [`Sgd`]: stochastic gradient descent on the likelihood with a prior.
+//! [`Sgd`]: stochastic gradient descent on a loss with a prior.
 
-use super::descend::{Descent, for_each_changed};
-use super::{
-    Epoch, OnlineTrainer, check, check_above_zero, check_at_least_zero, check_length, limited, visiting_order,
-};
-use crate::train::ChainObjective;
-use fieldmark_core::optimize::bytes::{Reader, Writer};
-use fieldmark_core::optimize::{Objective, OptimizeError, Prior, Status};
+use super::bytes::{Reader, Writer};
+use super::{Epoch, InstanceObjective, OptimizeError, Prior, Status, check_length, check_option};
+use crate::random::visiting_order;
 use std::io::{self, Write};
 
 const KIND: &[u8; 4] = b"ONSG";
@@ -67,11 +63,16 @@ impl Default for SgdOptions {
 
 impl SgdOptions {
     fn check(&self) -> Result<(), OptimizeError> {
-        check_at_least_zero("c1", self.prior.c1)?;
-        check_at_least_zero("c2", self.prior.c2)?;
-        check_above_zero("calibration_eta", self.calibration_eta)?;
+        self.prior.check()?;
+        let eta = self.calibration_eta;
+        check_option(
+            "calibration_eta",
+            eta,
+            "a finite number above 0",
+            eta.is_finite() && eta > 0.0,
+        )?;
         let rate = self.calibration_rate;
-        check(
+        check_option(
             "calibration_rate",
             rate,
             "a finite number above 1",
@@ -82,13 +83,19 @@ impl SgdOptions {
             ("calibration_candidates", self.calibration_candidates),
             ("calibration_max_trials", self.calibration_max_trials),
         ] {
-            check(name, count as f64, "at least 1", count > 0)?;
+            check_option(name, count as f64, "at least 1", count > 0)?;
         }
         let decay = self.decay;
-        check("decay", decay, "above 0, at most 1", decay > 0.0 && decay <= 1.0)?;
+        check_option("decay", decay, "above 0, at most 1", decay > 0.0 && decay <= 1.0)?;
         let period = self.period;
-        check("period", period as f64, "at most 1000000", period <= MAX_PERIOD)?;
-        check_at_least_zero("delta", self.delta)
+        check_option("period", period as f64, "at most 1000000", period <= MAX_PERIOD)?;
+        let delta = self.delta;
+        check_option(
+            "delta",
+            delta,
+            "a finite number, at least 0",
+            delta.is_finite() && delta >= 0.0,
+        )
     }
 }
 
@@ -141,7 +148,7 @@ impl Walk {
     }
 }
 
-/// Stochastic gradient descent, one pass over the data per [`OnlineTrainer::epoch`].
+/// Stochastic gradient descent, one pass over the data per [`Sgd::epoch`].
 ///
 /// Minimises the loss of the objective plus the prior. The loss of a pass is that of each instance when it was
 /// visited, plus the prior of the weights at the end; the weights that count are those after the best pass.
@@ -167,7 +174,7 @@ impl Sgd {
         options.check()?;
         Ok(Self {
             options,
-            status: limited(Status::Running, 0, options.max_iterations),
+            status: Status::Running.limited(0, options.max_iterations),
             last: Epoch::NONE,
             eta: 0.0,
             seen: 0,
@@ -188,7 +195,7 @@ impl Sgd {
         (self.eta > 0.0).then_some(self.eta)
     }
 
-    /// The loss of [`OnlineTrainer::weights`]; infinite before the first pass.
+    /// The loss of [`Sgd::weights`]; infinite before the first pass.
     pub fn best_loss(&self) -> f64 {
         self.best_loss
     }
@@ -215,16 +222,15 @@ impl Sgd {
     }
 
     /// Visits instances in the given order; the loss, with their share of the prior.
-    fn pass(
+    fn pass<O: InstanceObjective>(
         &self,
-        objective: &mut ChainObjective<'_, f64>,
-        descent: &mut Descent,
+        objective: &mut O,
         walk: &mut Walk,
         order: &[u32],
         eta: f64,
         seen: u64,
     ) -> f64 {
-        let instances = objective.data().len() as f64;
+        let instances = objective.instances() as f64;
         let Prior { c1, c2 } = self.options.prior;
         let lambda = 2.0 * c2 / instances;
         let mut loss = 0.0;
@@ -235,11 +241,10 @@ impl Sgd {
             if walk.scale < SMALL_SCALE {
                 walk.fold();
             }
-            loss += descent.step(objective, index, &mut walk.x, walk.scale, rate / walk.scale);
+            loss += objective.descend(index, &mut walk.x, walk.scale, rate / walk.scale);
             if c1 > 0.0 {
                 walk.due += rate * c1 / instances / walk.scale;
-                let cells = walk.x.len();
-                for_each_changed(&objective.field, index, cells, |range| {
+                objective.for_each_changed(index, &mut |range| {
                     range.for_each(|cell| walk.penalise(cell));
                 });
             }
@@ -255,16 +260,16 @@ impl Sgd {
     }
 
     /// The learning rate after which a pass over a sample leaves the lowest loss.
-    fn calibrate(&self, objective: &mut ChainObjective<'_, f64>, descent: &mut Descent) -> f64 {
+    fn calibrate<O: InstanceObjective>(&self, objective: &mut O) -> f64 {
         let options = &self.options;
-        let instances = objective.data().len();
+        let instances = objective.instances();
         let mut order = visiting_order(instances, options.seed, 0);
         order.truncate(options.calibration_samples);
         let x = &self.walk.x;
         let share = order.len() as f64 / instances as f64;
         let start: f64 = order
             .iter()
-            .map(|&index| descent.loss(objective, index, x, 1.0))
+            .map(|&index| objective.loss_of(index, x, 1.0))
             .sum::<f64>()
             + self.prior(x) * share;
         let mut eta = options.calibration_eta;
@@ -273,7 +278,7 @@ impl Sgd {
         let mut shrinking = false;
         for _ in 0..options.calibration_max_trials {
             let mut walk = self.walk.clone();
-            let loss = self.pass(objective, descent, &mut walk, &order, eta, 0);
+            let loss = self.pass(objective, &mut walk, &order, eta, 0);
             let lowered = loss.is_finite() && loss < start;
             if loss.is_finite() && loss < best_loss {
                 (best_eta, best_loss) = (eta, loss);
@@ -312,7 +317,7 @@ impl Sgd {
             *past = loss;
         }
         if improved {
-            limited(Status::Running, self.last.epoch, self.options.max_iterations)
+            Status::Running.limited(self.last.epoch, self.options.max_iterations)
         } else {
             Status::LossConverged
         }
@@ -341,7 +346,7 @@ impl Sgd {
         writer.finish()
     }
 
-    /// Goes on where [`OnlineTrainer::save`] was called: the same objective gives the same weights, bit by
+    /// Goes on where [`Sgd::save`] was called: the same objective gives the same weights, bit by
     /// bit.
     pub fn restore(bytes: &[u8]) -> Result<Self, OptimizeError> {
         let mut reader = Reader::start(bytes, KIND)?;
@@ -388,18 +393,17 @@ impl Sgd {
             past,
         })
     }
-}
 
-impl OnlineTrainer for Sgd {
-    fn epoch(&mut self, objective: &mut ChainObjective<'_, f64>) -> Result<Option<Epoch>, OptimizeError> {
-        check_length(&self.walk.x, objective.len())?;
+    /// Does one pass over the data; `None` when there is nothing left to do, for the reason that [`Sgd::status`]
+    /// gives.
+    pub fn epoch<O: InstanceObjective>(&mut self, objective: &mut O) -> Result<Option<Epoch>, OptimizeError> {
+        check_length(self.walk.x.len(), objective)?;
         if self.status != Status::Running {
             return Ok(None);
         }
-        let instances = objective.data().len();
-        let mut descent = Descent::new(objective);
+        let instances = objective.instances();
         if self.eta == 0.0 {
-            self.eta = self.calibrate(objective, &mut descent);
+            self.eta = self.calibrate(objective);
         }
         self.last.epoch += 1;
         let order = visiting_order(instances, self.options.seed, self.last.epoch);
@@ -407,7 +411,7 @@ impl OnlineTrainer for Sgd {
         let loss = if instances == 0 {
             self.prior(&walk.x)
         } else {
-            self.pass(objective, &mut descent, &mut walk, &order, self.eta, self.seen)
+            self.pass(objective, &mut walk, &order, self.eta, self.seen)
         };
         self.walk = walk;
         self.seen += instances as u64;
@@ -421,24 +425,29 @@ impl OnlineTrainer for Sgd {
         Ok(Some(self.last))
     }
 
-    fn status(&self) -> Status {
+    /// Where the run stands.
+    pub fn status(&self) -> Status {
         self.status
     }
 
-    fn last(&self) -> &Epoch {
+    /// The last pass; before the first, one with the number 0.
+    pub fn last(&self) -> &Epoch {
         &self.last
     }
 
-    fn weights(&self) -> &[f64] {
+    /// The weights after the best pass so far.
+    pub fn weights(&self) -> &[f64] {
         &self.best
     }
 
-    fn set_max_iterations(&mut self, max_iterations: Option<u64>) {
+    /// Changes the number of passes after which to stop; a run that stopped for it may go on.
+    pub fn set_max_iterations(&mut self, max_iterations: Option<u64>) {
         self.options.max_iterations = max_iterations;
-        self.status = limited(self.status, self.last.epoch, max_iterations);
+        self.status = self.status.limited(self.last.epoch, max_iterations);
     }
 
-    fn save(&self) -> Vec<u8> {
+    /// Everything that is needed to go on exactly from here, as bytes.
+    pub fn save(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         // Writing into memory does not fail.
         let _ = self.write(&mut bytes);
