@@ -134,7 +134,7 @@ pub use label_sets::LabelSets;
 pub use model::{GraphModel, GraphTagger, GraphWarmStart};
 pub use structure::{Relate, Relations, Structure, StructureError};
 pub use train::{
-    Convergence, GraphObjective, Hamming, Loss, RankIteration, SampleRank, SampleRankOptions, TrainError,
-    VariableLoss,
+    Convergence, GraphAlgorithm, GraphObjective, GraphProgress, GraphTrainer, Hamming, Judged, Loss,
+    RankIteration, SampleRank, SampleRankOptions, TrainError, VariableLoss,
 };
 pub use unroll::{Unrolled, Unroller};

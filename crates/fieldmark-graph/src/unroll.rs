@@ -43,6 +43,19 @@ pub(crate) struct BaseTables {
     tables: Vec<Vec<f64>>,
 }
 
+/// Weights as numbers and their common factor.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Weights<'a> {
+    pub x: &'a [f64],
+    pub scale: f64,
+}
+
+impl<'a> Weights<'a> {
+    pub fn new(x: &'a [f64]) -> Self {
+        Self { x, scale: 1.0 }
+    }
+}
+
 /// The graph of one instance.
 #[derive(Clone, Debug, Default)]
 pub struct Unrolled {
@@ -98,13 +111,13 @@ impl BaseTables {
     }
 
     /// The base tables of a structure with some weights.
-    pub(crate) fn set(&mut self, structure: &Structure, weights: &[f64]) {
+    pub(crate) fn set(&mut self, structure: &Structure, weights: Weights<'_>) {
         self.tables.resize(structure.templates.len(), Vec::new());
         for (template, table) in structure.templates.iter().zip(&mut self.tables) {
             table.clear();
             table.resize(template.width(), 0.0);
-            for (&entry, weight) in template.bias.iter().zip(&weights[template.bias_weights()]) {
-                table[entry as usize] = *weight;
+            for (&entry, weight) in template.bias.iter().zip(&weights.x[template.bias_weights()]) {
+                table[entry as usize] = weights.scale * weight;
             }
             for &entry in &template.forbidden {
                 table[entry as usize] = f64::NEG_INFINITY;
@@ -121,7 +134,7 @@ impl<'m> Unroller<'m> {
             return Err(StructureError::Weights { found, expected });
         }
         let mut base = BaseTables::default();
-        base.set(structure, weights);
+        base.set(structure, Weights::new(weights));
         Ok(Self {
             structure,
             weights,
@@ -142,7 +155,7 @@ impl<'m> Unroller<'m> {
         let edges = self.structure.edges(instance, &mut Vec::new())?;
         unroll(
             self.structure,
-            Some(self.weights),
+            Some(Weights::new(self.weights)),
             &self.base,
             instance,
             &edges,
@@ -164,7 +177,7 @@ impl<'m> Unroller<'m> {
 /// Makes the graph of an instance in the memory of the last one; without weights, observations are left out.
 pub(crate) fn unroll(
     structure: &Structure,
-    weights: Option<&[f64]>,
+    weights: Option<Weights<'_>>,
     base: &BaseTables,
     instance: GraphInstance<'_>,
     edges: &Edges,
@@ -206,7 +219,7 @@ pub(crate) fn unroll(
 #[expect(clippy::too_many_arguments, reason = "one step of `unroll`")]
 fn add_factors(
     structure: &Structure,
-    weights: Option<&[f64]>,
+    weights: Option<Weights<'_>>,
     base: &BaseTables,
     instance: GraphInstance<'_>,
     edges: &Edges,
@@ -217,7 +230,8 @@ fn add_factors(
 ) -> Result<usize, Error> {
     let features = &structure.templates[template];
     let (offsets, entries) = (features.rows.offsets(), features.rows.entries());
-    let row_weights = weights.map(|weights| &weights[features.row_weights()]);
+    let scale = weights.map_or(1.0, |weights| weights.scale);
+    let row_weights = weights.map(|weights| &weights.x[features.row_weights()]);
     let number = template as u32;
     let Unrolled {
         own,
@@ -246,8 +260,9 @@ fn add_factors(
                     scores.clear();
                     scores.extend_from_slice(&base.tables[template]);
                 }
+                let value = scale * f64::from(value);
                 for (&entry, weight) in entries[row.clone()].iter().zip(&row_weights[row]) {
-                    scores[entry as usize] += f64::from(value) * weight;
+                    scores[entry as usize] += value * weight;
                 }
             });
         }

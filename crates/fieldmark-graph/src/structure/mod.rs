@@ -412,6 +412,17 @@ impl Places {
     }
 }
 
+impl Structure {
+    /// The layers of the variables of an instance, in the order of their numbers.
+    pub(crate) fn layers_of_variables(&self, length: usize) -> impl Iterator<Item = usize> + '_ {
+        let of_kind = |whole: bool| {
+            let layers = 0..self.labels.len();
+            layers.filter(move |&layer| self.description.is_per_instance(layer) == whole)
+        };
+        (0..length).flat_map(move |_| of_kind(false)).chain(of_kind(true))
+    }
+}
+
 /// The number of the variable of a layer at a position of an instance, in the graph that it is unrolled to.
 pub(crate) fn variable_of(
     structure: &Structure,

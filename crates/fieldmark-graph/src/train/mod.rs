@@ -1,7 +1,7 @@
 //! Training: the loss of a data set under a graph model, with its gradient.
 //!
 //! A [`GraphObjective`] is an [`Objective`](fieldmark_core::optimize::Objective) and goes to the optimisers of
-//! `fieldmark-core`; [`SampleRank`] is an algorithm of its own.
+//! `fieldmark-core`; [`SampleRank`] is an algorithm of its own. A [`GraphTrainer`] is any of them behind one face.
 
 mod gold;
 mod likelihood;
@@ -12,11 +12,14 @@ mod piecewise;
 mod pseudolikelihood;
 mod sample_rank;
 mod tables;
+mod trainer;
 
 pub use objective::GraphObjective;
 pub use sample_rank::{Hamming, RankIteration, SampleRank, SampleRankOptions, VariableLoss};
+pub use trainer::{GraphAlgorithm, GraphProgress, GraphTrainer, Judged};
 
 use crate::{EngineChoice, Error, Report, StructureError};
+use fieldmark_core::optimize::OptimizeError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -100,6 +103,9 @@ pub enum TrainError {
         "this engine does not know log Z, which the likelihood needs; use an exact engine or loopy belief propagation"
     )]
     NoLogZ,
+    /// The optimiser cannot start or go on.
+    #[error(transparent)]
+    Optimize(#[from] OptimizeError),
     /// An instance that cannot be computed.
     #[error("instance {instance}: {error}")]
     Instance {

@@ -9,8 +9,8 @@ use super::{Convergence, Loss, TrainError, likelihood, piecewise, pseudolikeliho
 use crate::Error;
 use crate::data::GraphDataset;
 use crate::structure::{Edges, Structure};
-use crate::unroll::{BaseTables, Unrolled, unroll};
-use fieldmark_core::optimize::{Objective, StochasticObjective};
+use crate::unroll::{BaseTables, Unrolled, Weights, unroll};
+use fieldmark_core::optimize::{InstanceObjective, Objective, StochasticObjective};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -30,6 +30,8 @@ pub struct GraphObjective<'a> {
     workers: Vec<Worker>,
     order: Vec<u32>,
     convergence: Convergence,
+    /// Of all evaluations since it was taken.
+    total: Convergence,
     failure: Option<TrainError>,
 }
 
@@ -83,6 +85,7 @@ impl<'a> GraphObjective<'a> {
             workers,
             order: (0..data.len() as u32).collect(),
             convergence: Convergence::default(),
+            total: Convergence::default(),
             failure: None,
         };
         if structure
@@ -95,6 +98,7 @@ impl<'a> GraphObjective<'a> {
             if let Some(failure) = objective.failure.take() {
                 return Err(failure);
             }
+            objective.take_convergence();
         }
         Ok(objective)
     }
@@ -109,6 +113,12 @@ impl<'a> GraphObjective<'a> {
         self.convergence
     }
 
+    /// How often inference converged in all evaluations since this was last asked: those of an iteration, if it is
+    /// asked after each.
+    pub fn take_convergence(&mut self) -> Convergence {
+        std::mem::take(&mut self.total)
+    }
+
     /// Why the last evaluation gave no number, if it was not that weights are too large. An optimiser only sees that
     /// the loss is not finite.
     pub fn failure(&self) -> Option<&TrainError> {
@@ -121,7 +131,7 @@ impl<'a> GraphObjective<'a> {
         if !x.iter().all(|weight| weight.is_finite()) {
             return f64::INFINITY;
         }
-        self.field.set_weights(x, &self.loss);
+        self.field.set_weights(Weights::new(x), &self.loss);
         let shards = self.field.cut(order);
         let field = &self.field;
         let mut loss = 0.0;
@@ -134,13 +144,9 @@ impl<'a> GraphObjective<'a> {
             for worker in workers {
                 loss += worker.loss;
                 self.convergence.add(worker.convergence);
+                self.total.add(worker.convergence);
                 if let Some((instance, error)) = &worker.failure {
-                    if !matches!(error, Error::TooLarge { .. } | Error::NotANumber { .. }) {
-                        self.failure = Some(TrainError::Instance {
-                            instance: *instance as usize,
-                            error: error.clone(),
-                        });
-                    }
+                    self.failure = failure(*instance, error);
                     return f64::INFINITY;
                 }
             }
@@ -158,6 +164,15 @@ impl<'a> GraphObjective<'a> {
         }
         loss
     }
+}
+
+/// What to tell of an instance that cannot be computed; nothing if weights are too large.
+fn failure(instance: u32, error: &Error) -> Option<TrainError> {
+    let too_large = matches!(error, Error::TooLarge { .. } | Error::NotANumber { .. });
+    (!too_large).then(|| TrainError::Instance {
+        instance: instance as usize,
+        error: error.clone(),
+    })
 }
 
 impl Objective for GraphObjective<'_> {
@@ -183,9 +198,51 @@ impl StochasticObjective for GraphObjective<'_> {
     }
 }
 
+impl InstanceObjective for GraphObjective<'_> {
+    fn loss_of(&mut self, instance: u32, x: &[f64], scale: f64) -> f64 {
+        let weights = Weights { x, scale };
+        self.field.set_weights(weights, &self.loss);
+        let worker = &mut self.workers[0];
+        worker.start(&self.field);
+        let loss = worker.evaluate(&self.field, instance as usize, weights);
+        self.convergence = worker.convergence;
+        self.total.add(worker.convergence);
+        self.failure = loss.as_ref().err().and_then(|error| failure(instance, error));
+        loss.unwrap_or(f64::INFINITY)
+    }
+
+    fn descend(&mut self, instance: u32, x: &mut [f64], scale: f64, gain: f64) -> f64 {
+        let loss = self.loss_of(instance, x, scale);
+        if loss.is_finite() {
+            let worker = &mut self.workers[0];
+            worker.add_rows(&self.field, instance as usize, -gain, x);
+            worker.add_biases(&self.field, -gain, x);
+        }
+        loss
+    }
+
+    fn for_each_changed(&self, instance: u32, visit: &mut dyn FnMut(Range<usize>)) {
+        let (structure, instance) = (self.field.structure, self.field.data.instance(instance as usize));
+        let unrolled = &self.workers[0].unrolled;
+        let mut scratch = Vec::new();
+        for &factor in &unrolled.own {
+            let template = unrolled.graph.template_of(factor as usize) as usize;
+            let features = &structure.templates[template];
+            let positions = unrolled.positions(factor as usize);
+            structure.for_each_observation(template, instance, positions, &mut scratch, |id, _| {
+                let row = features.rows.features(id);
+                visit(features.start + row.start..features.start + row.end);
+            });
+        }
+        for template in &structure.templates {
+            visit(template.bias_weights());
+        }
+    }
+}
+
 impl Field<'_> {
-    fn set_weights(&mut self, x: &[f64], loss: &Loss) {
-        self.base.set(self.structure, x);
+    fn set_weights(&mut self, weights: Weights<'_>, loss: &Loss) {
+        self.base.set(self.structure, weights);
         if *loss == Loss::Pseudolikelihood {
             self.prepared.set(self.structure, &self.base);
         }
@@ -230,8 +287,26 @@ impl Worker {
 
     /// Sums a shard.
     fn run(&mut self, field: &Field<'_>, instances: &[u32], x: &[f64]) {
-        self.gradient.clear();
-        self.gradient.resize(x.len(), 0.0);
+        let mut gradient = std::mem::take(&mut self.gradient);
+        gradient.clear();
+        gradient.resize(x.len(), 0.0);
+        self.start(field);
+        for &instance in instances {
+            match self.evaluate(field, instance as usize, Weights::new(x)) {
+                Ok(loss) => self.loss += loss,
+                Err(error) => {
+                    self.failure = Some((instance, error));
+                    break;
+                }
+            }
+            self.add_rows(field, instance as usize, 1.0, &mut gradient);
+        }
+        self.add_biases(field, 1.0, &mut gradient);
+        self.gradient = gradient;
+    }
+
+    /// Before the first instance of a sum.
+    fn start(&mut self, field: &Field<'_>) {
         self.loss = 0.0;
         self.convergence = Convergence::default();
         self.failure = None;
@@ -239,35 +314,22 @@ impl Worker {
         if let Local::Pseudolikelihood(worker) = &mut self.local {
             worker.start(field.structure);
         }
-        for &instance in instances {
-            match self.instance(field, instance as usize, x) {
-                Ok(loss) => self.loss += loss,
-                Err(error) => {
-                    self.failure = Some((instance, error));
-                    return;
-                }
-            }
-        }
-        if let Local::Pseudolikelihood(worker) = &mut self.local {
-            worker.finish(field.structure, &field.prepared, &mut self.tables);
-        }
-        self.tables.finish(field.structure, &mut self.gradient);
     }
 
-    fn instance(&mut self, field: &Field<'_>, index: usize, x: &[f64]) -> Result<f64, Error> {
+    /// The loss of an instance; adds the gradient of its tables.
+    fn evaluate(&mut self, field: &Field<'_>, index: usize, weights: Weights<'_>) -> Result<f64, Error> {
         let (structure, instance) = (field.structure, field.data.instance(index));
         let Self {
             unrolled,
             gold,
             tables,
             local,
-            gradient,
             convergence,
             ..
         } = self;
         unroll(
             structure,
-            Some(x),
+            Some(weights),
             &field.base,
             instance,
             &field.edges[index],
@@ -275,14 +337,27 @@ impl Worker {
         )?;
         gold.set(structure, instance);
         tables.start_instance(unrolled);
-        let loss = match local {
+        match local {
             Local::Likelihood(worker) => worker.evaluate(unrolled, gold, tables, convergence),
             Local::Pseudolikelihood(worker) => {
                 worker.evaluate(structure, &field.prepared, unrolled, gold, tables)
             }
             Local::Piecewise(worker) => worker.evaluate(unrolled, gold, tables),
-        }?;
-        tables.finish_instance(structure, instance, unrolled, gradient);
-        Ok(loss)
+        }
+    }
+
+    /// Adds `factor` times the gradient of the weights of observations, after an instance was evaluated.
+    fn add_rows(&mut self, field: &Field<'_>, index: usize, factor: f64, gradient: &mut [f64]) {
+        let (structure, instance) = (field.structure, field.data.instance(index));
+        self.tables
+            .finish_instance(structure, instance, &mut self.unrolled, factor, gradient);
+    }
+
+    /// Adds `factor` times the gradient of biases, after the last instance of a sum.
+    fn add_biases(&mut self, field: &Field<'_>, factor: f64, gradient: &mut [f64]) {
+        if let Local::Pseudolikelihood(worker) = &mut self.local {
+            worker.finish(field.structure, &field.prepared, &mut self.tables);
+        }
+        self.tables.finish(field.structure, factor, gradient);
     }
 }

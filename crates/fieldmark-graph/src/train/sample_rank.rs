@@ -5,12 +5,15 @@
 //! (2014), only a strictly wrong order counts; then nothing is ever learned from weights of zero, at which all
 //! scores tie. Here a gap *up to* the margin counts, with a margin of 0 too.
 
+mod saved;
+
 use super::TrainError;
 use crate::Error;
 use crate::data::{GraphDataset, GraphInstance};
 use crate::structure::{Edges, Structure};
-use crate::unroll::{BaseTables, Unrolled, unroll};
+use crate::unroll::{BaseTables, Unrolled, Weights, unroll};
 use fieldmark_core::Gold;
+use fieldmark_core::optimize::Status;
 use fieldmark_core::random::{SplitMix64, visiting_order};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -147,7 +150,7 @@ impl<'a> SampleRank<'a> {
             .instances()
             .map(|instance| start(structure, instance, &mut random));
         let mut base = BaseTables::default();
-        base.set(structure, &weights);
+        base.set(structure, Weights::new(&weights));
         Ok(Self {
             edges: structure.all_edges(data)?,
             labels: labels.collect(),
@@ -175,6 +178,25 @@ impl<'a> SampleRank<'a> {
         self
     }
 
+    /// The options.
+    pub fn options(&self) -> &SampleRankOptions {
+        &self.options
+    }
+
+    /// Where the run stands.
+    pub fn status(&self) -> Status {
+        if self.converged {
+            Status::WeightsConverged
+        } else {
+            Status::Running.limited(self.iteration, Some(self.options.max_iterations))
+        }
+    }
+
+    /// Changes the number of passes after which to stop; a run that stopped for it may go on.
+    pub fn set_max_iterations(&mut self, max_iterations: u64) {
+        self.options.max_iterations = max_iterations;
+    }
+
     /// Whether the last pass changed so little that training stopped.
     pub fn converged(&self) -> bool {
         self.converged
@@ -197,7 +219,7 @@ impl<'a> SampleRank<'a> {
 
     /// One pass over all instances; `None` when training is over.
     pub fn step(&mut self) -> Result<Option<RankIteration>, TrainError> {
-        if self.converged || self.iteration >= self.options.max_iterations {
+        if self.status() != Status::Running {
             return Ok(None);
         }
         self.iteration += 1;

@@ -48,12 +48,13 @@ impl TableGradient {
         }
     }
 
-    /// Adds the gradient of own tables to that of weights and base tables.
+    /// Adds `by` times the gradient of own tables to that of weights, and all of it to that of base tables.
     pub fn finish_instance(
         &mut self,
         structure: &Structure,
         instance: GraphInstance<'_>,
         unrolled: &mut Unrolled,
+        by: f64,
         gradient: &mut [f64],
     ) {
         let mut scratch = std::mem::take(&mut unrolled.scratch);
@@ -66,8 +67,9 @@ impl TableGradient {
             let positions = unrolled.positions(factor as usize);
             structure.for_each_observation(template, instance, positions, &mut scratch, |id, value| {
                 let row = range(offsets, id);
+                let value = by * f64::from(value);
                 for (&entry, weight) in entries[row.clone()].iter().zip(&mut weights[row]) {
-                    *weight += f64::from(value) * table[entry as usize];
+                    *weight += value * table[entry as usize];
                 }
             });
             for (sum, part) in self.base[template].iter_mut().zip(table) {
@@ -77,11 +79,11 @@ impl TableGradient {
         unrolled.scratch = scratch;
     }
 
-    /// Adds the gradient of base tables to that of biases.
-    pub fn finish(&self, structure: &Structure, gradient: &mut [f64]) {
+    /// Adds `by` times the gradient of base tables to that of biases.
+    pub fn finish(&self, structure: &Structure, by: f64, gradient: &mut [f64]) {
         for (template, table) in structure.templates.iter().zip(&self.base) {
             for (&entry, weight) in template.bias.iter().zip(&mut gradient[template.bias_weights()]) {
-                *weight += table[entry as usize];
+                *weight += by * table[entry as usize];
             }
         }
     }

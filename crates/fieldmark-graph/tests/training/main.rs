@@ -8,3 +8,4 @@ mod model;
 mod models;
 mod sample_rank;
 mod threads;
+mod trainer;
