@@ -4,9 +4,9 @@
 //! weight. Other factors have a table of their own.
 
 use crate::data::GraphInstance;
-use crate::structure::rows::range;
 use crate::structure::{Edges, Places, Structure, StructureError, variable_of};
 use crate::{Error, FactorGraph, FactorGraphBuilder};
+use fieldmark_core::feature_table::features_of;
 
 /// Makes the graphs of instances, one after the other, in the same memory.
 ///
@@ -229,7 +229,7 @@ fn add_factors(
     into: &mut Unrolled,
 ) -> Result<usize, Error> {
     let features = &structure.templates[template];
-    let (offsets, entries) = (features.rows.offsets(), features.rows.entries());
+    let (offsets, entries) = (features.rows.offsets(), features.rows.all_columns());
     let scale = weights.map_or(1.0, |weights| weights.scale);
     let row_weights = weights.map(|weights| &weights.x[features.row_weights()]);
     let number = template as u32;
@@ -251,7 +251,7 @@ fn add_factors(
         let mut is_observed = false;
         if let Some(row_weights) = row_weights.filter(|weights| !weights.is_empty()) {
             structure.for_each_observation(template, instance, positions, scratch, |id, value| {
-                let row = range(offsets, id);
+                let row = features_of(offsets, id);
                 if row.is_empty() {
                     return;
                 }

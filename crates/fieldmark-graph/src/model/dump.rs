@@ -40,7 +40,7 @@ impl GraphModel {
         let weights = &self.weights[template.row_weights()];
         for (row, observation) in self.observations.iter().enumerate() {
             let features = template.rows.features(row as u32);
-            let entries = &template.rows.entries()[features.clone()];
+            let entries = template.rows.columns(row as u32);
             for (&entry, weight) in entries.iter().zip(&weights[features]) {
                 let labels = self.label_fields(template, entry);
                 writeln!(to, "weight\t{name}\t{}{labels}\t{weight:?}", quoted(observation))?;

@@ -17,9 +17,9 @@
 
 use super::GraphModel;
 use crate::describe::Description;
-use crate::structure::rows::Rows;
 use crate::structure::{Relations, Structure};
 use fieldmark_core::container::{Container, ContainerError, ContainerWriter, Shared};
+use fieldmark_core::feature_table::FeatureTable;
 use fieldmark_core::{Alphabet, Names};
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ impl GraphModel {
         for (number, template) in structure.templates.iter().enumerate() {
             let [offsets, entries, bias, forbidden] = sections(number);
             writer.add_u32s(&offsets, template.rows.offsets());
-            writer.add_u32s(&entries, template.rows.entries());
+            writer.add_u32s(&entries, template.rows.all_columns());
             writer.add_u32s(&bias, &template.bias[..]);
             writer.add_u32s(&forbidden, &template.forbidden[..]);
         }
@@ -157,9 +157,15 @@ fn read_template(
     let template = &mut structure.templates[number];
     let width = template.width();
     let [offsets_name, entries_name, bias_name, forbidden_name] = sections(number);
-    let offsets = container.shared(&offsets_name)?;
-    let entries = container.shared(&entries_name)?;
-    template.rows = Rows::from_parts(offsets, entries, observations, width).ok_or_else(|| {
+    let offsets: Shared<u32> = container.shared(&offsets_name)?;
+    let entries: Shared<u32> = container.shared(&entries_name)?;
+    let rows = if offsets.is_empty() && entries.is_empty() {
+        Some(FeatureTable::default())
+    } else {
+        let table = FeatureTable::from_parts(offsets, entries, width);
+        table.filter(|table| table.rows() == observations)
+    };
+    template.rows = rows.ok_or_else(|| {
         container.wrong_section(
             &offsets_name,
             "borders that do not fit the entries",

@@ -7,11 +7,11 @@ mod warm_start;
 pub use warm_start::GraphWarmStart;
 
 use crate::data::{GraphDataset, GraphDatasetBuilder, GraphInstance};
-use crate::structure::rows::Rows;
 use crate::structure::{Relations, Structure, StructureError};
 use crate::unroll::{Unrolled, Unroller};
 use crate::{Beliefs, Decoding, Description, Engine, EngineChoice, Error};
 use fieldmark_core::container::Shared;
+use fieldmark_core::feature_table::FeatureTable;
 use fieldmark_core::{Alphabet, Names};
 
 /// A graph model with its weights and names.
@@ -193,18 +193,16 @@ fn prune(structure: &Structure, weights: &[f64]) -> (Structure, Vec<u32>, Vec<f6
     let mut new_weights = Vec::new();
     for (template, old) in pruned.templates.iter_mut().zip(&structure.templates) {
         let old_weights = &weights[old.row_weights()];
-        let rows = Rows::build(kept.len(), |row, entries| {
+        let rows = FeatureTable::build(kept.len(), |row, entries| {
             let features = old.rows.features(kept[row]);
-            let pairs = old.rows.entries()[features.clone()]
-                .iter()
-                .zip(&old_weights[features]);
+            let pairs = old.rows.columns(kept[row]).iter().zip(&old_weights[features]);
             for (&entry, &weight) in pairs.filter(|(_, weight)| **weight != 0.0) {
                 entries.push(entry);
                 new_weights.push(weight);
             }
         });
         // Fewer features than before.
-        template.rows = rows.unwrap_or_else(Rows::none);
+        template.rows = rows.map(FeatureTable::compact).unwrap_or_default();
         let biases = old.bias.iter().zip(&weights[old.bias_weights()]);
         let biases: Vec<(u32, f64)> = biases
             .map(|(&entry, &weight)| (entry, weight))

@@ -82,7 +82,7 @@ impl GraphModel {
                 continue;
             };
             for feature in features {
-                let entry = own_entry[template.rows.entries()[feature] as usize];
+                let entry = own_entry[template.rows.all_columns()[feature] as usize];
                 if let Some(found) = entry.and_then(|entry| own.rows.find(own_row, entry)) {
                     start.weights[template.start + feature] = own_weights[found];
                     start.taken += 1;

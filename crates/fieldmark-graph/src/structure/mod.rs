@@ -5,7 +5,6 @@
 
 mod edges;
 mod observe;
-pub(crate) mod rows;
 mod select;
 
 pub(crate) use edges::Edges;
@@ -15,7 +14,7 @@ use crate::data::{GraphDataset, GraphInstance};
 use crate::describe::{Description, DescriptionError, Elementary};
 use crate::{Cut, Error};
 use fieldmark_core::Alphabet;
-use rows::Rows;
+use fieldmark_core::feature_table::FeatureTable;
 use std::ops::Range;
 
 /// Tables may have so many entries.
@@ -122,7 +121,7 @@ pub(crate) struct TemplateFeatures {
     /// Label counts of the variables of a factor.
     pub shape: Vec<u32>,
     /// Observation × entry.
-    pub rows: Rows,
+    pub rows: FeatureTable,
     /// Entries with a bias, sorted.
     pub bias: Vec<u32>,
     /// Impossible entries, sorted.
@@ -218,7 +217,7 @@ impl Structure {
             templates.push(TemplateFeatures {
                 elementary,
                 shape,
-                rows: Rows::none(),
+                rows: FeatureTable::default(),
                 bias: Vec::new(),
                 forbidden,
                 start: 0,

@@ -1,10 +1,10 @@
 //! Chooses the features of each template from training data.
 
-use super::rows::Rows;
 use super::{Edges, Structure, StructureError};
 use crate::data::{GraphDataset, GraphInstance};
 use crate::describe::{Bias, Observe, Strategy};
 use fieldmark_core::Gold;
+use fieldmark_core::feature_table::FeatureTable;
 use std::convert::Infallible;
 
 /// Fills in rows, biases and forbidden entries of all templates.
@@ -131,11 +131,11 @@ impl Selection<'_> {
         (bias, forbidden)
     }
 
-    fn rows(&self, readings: &Readings, forbidden: &[u32]) -> Result<Rows, StructureError> {
+    fn rows(&self, readings: &Readings, forbidden: &[u32]) -> Result<FeatureTable, StructureError> {
         let features = &self.structure.templates[self.template];
         let template = &features.elementary.template;
         if template.observed() == Observe::Neither {
-            return Ok(Rows::none());
+            return Ok(FeatureTable::default());
         }
         let occurrences = self.occurrences();
         let width = features.width();
@@ -145,7 +145,7 @@ impl Selection<'_> {
         );
         let mut frequency = vec![0.0f64; width];
         let mut seen = vec![false; width];
-        let rows = Rows::build(self.data.observations.len(), |row, entries| {
+        let rows = FeatureTable::build(self.data.observations.len(), |row, entries| {
             let places = occurrences.starts[row]..occurrences.starts[row + 1];
             if least_instances > 1 {
                 let mut instances: Vec<u32> = Vec::new();
@@ -181,9 +181,9 @@ impl Selection<'_> {
                 kept && forbidden.binary_search(&entry).is_err()
             });
         });
-        rows.ok_or_else(|| StructureError::TooManyFeatures {
-            template: features.elementary.name.clone(),
-        })
+        let template = features.elementary.name.clone();
+        rows.map(FeatureTable::compact)
+            .map_err(|_| StructureError::TooManyFeatures { template })
     }
 
     /// Sorts occurrences by observation, by counting.

@@ -386,7 +386,7 @@ impl Learner {
                 self.change(features.bias_weights().start + place, alpha);
                 self.base.change(template, entry, alpha);
             }
-            if features.rows.offsets().is_empty() {
+            if features.rows.is_empty() {
                 return;
             }
             structure.for_each_observation(template, scene.instance, positions, scratch, |id, value| {
@@ -425,10 +425,13 @@ impl Proposal {
                     *forbidden += 1;
                 }
             }
-            if features.rows.offsets().is_empty() {
+            if features.rows.is_empty() {
                 return;
             }
-            let (entries, weights) = (features.rows.entries(), &learner.weights[features.row_weights()]);
+            let (entries, weights) = (
+                features.rows.all_columns(),
+                &learner.weights[features.row_weights()],
+            );
             structure.for_each_observation(template, scene.instance, positions, scratch, |id, value| {
                 let row = features.rows.features(id);
                 for (&entry, weight) in entries[row.clone()].iter().zip(&weights[row]) {

@@ -2,8 +2,8 @@
 
 use crate::data::GraphInstance;
 use crate::structure::Structure;
-use crate::structure::rows::range;
 use crate::unroll::Unrolled;
+use fieldmark_core::feature_table::features_of;
 
 /// The gradient with respect to tables.
 #[derive(Clone, Debug, Default)]
@@ -61,12 +61,12 @@ impl TableGradient {
         for (&factor, borders) in unrolled.own.iter().zip(self.own_start.windows(2)) {
             let template = unrolled.graph.template_of(factor as usize) as usize;
             let features = &structure.templates[template];
-            let (offsets, entries) = (features.rows.offsets(), features.rows.entries());
+            let (offsets, entries) = (features.rows.offsets(), features.rows.all_columns());
             let weights = &mut gradient[features.row_weights()];
             let table = &self.own[borders[0]..borders[1]];
             let positions = unrolled.positions(factor as usize);
             structure.for_each_observation(template, instance, positions, &mut scratch, |id, value| {
-                let row = range(offsets, id);
+                let row = features_of(offsets, id);
                 let value = by * f64::from(value);
                 for (&entry, weight) in entries[row.clone()].iter().zip(&mut weights[row]) {
                     *weight += value * table[entry as usize];
