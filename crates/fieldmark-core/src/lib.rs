@@ -8,6 +8,7 @@
 pub mod alphabet;
 pub mod container;
 pub mod dataset;
+pub mod dump;
 pub mod feature_table;
 pub mod kernels;
 pub mod name_hash;

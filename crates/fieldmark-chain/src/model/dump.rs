@@ -3,8 +3,8 @@
 use super::ChainModel;
 use super::text::{OPTIONS, escape, option};
 use crate::transitions::Transitions;
+pub use fieldmark_core::dump::DumpError;
 use std::io::{self, BufWriter, Write};
-use std::{error, fmt};
 
 pub(super) const FIRST: &str = "fieldmark-chain\t1";
 pub(super) const START: &str = "\\start";
@@ -104,57 +104,5 @@ impl ChainModel {
             }
         }
         Ok(())
-    }
-}
-
-/// Why a text is not the dump of a model: the line, what was found there and what was expected.
-#[derive(Debug)]
-pub struct DumpError(pub(super) Box<Inner>);
-
-#[derive(Debug)]
-pub(super) struct Inner {
-    pub line: u64,
-    pub found: String,
-    pub wrong: Wrong,
-}
-
-/// What is wrong with a line.
-#[derive(Debug)]
-pub(super) enum Wrong {
-    Expected(String),
-    Limit(String),
-    Io(io::Error),
-}
-
-impl Wrong {
-    pub fn expected(expected: impl Into<String>) -> Self {
-        Wrong::Expected(expected.into())
-    }
-}
-
-impl DumpError {
-    /// The number of the line, from 1 on.
-    pub fn line(&self) -> u64 {
-        self.0.line
-    }
-}
-
-impl fmt::Display for DumpError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { line, found, wrong } = &*self.0;
-        match wrong {
-            Wrong::Expected(expected) => write!(f, "line {line}: found {found}; expected {expected}"),
-            Wrong::Limit(limit) => write!(f, "line {line}: {limit}"),
-            Wrong::Io(error) => write!(f, "line {line}: cannot read the text: {error}"),
-        }
-    }
-}
-
-impl error::Error for DumpError {
-    fn source(&self) -> Option<&(dyn error::Error + 'static)> {
-        match &self.0.wrong {
-            Wrong::Io(error) => Some(error),
-            _ => None,
-        }
     }
 }

@@ -1,12 +1,13 @@
 //! Text dumps of models, read back line by line. [`super::dump`] has the form of the lines.
 
 use super::ChainModel;
-use super::dump::{DumpError, END, FIRST, Inner, START, Wrong};
+use super::dump::{DumpError, END, FIRST, START};
 use super::text::{OPTIONS, set_option, unescape};
 use crate::features::{FeatureTable, TooManyFeatures};
 use crate::structure::{Strategy, Structure, StructureOptions, UnseenTransitions};
 use crate::transitions::Transitions;
 use crate::tuples::Tuples;
+use fieldmark_core::dump::{Lines, Wrong, parse_weight};
 use fieldmark_core::{Alphabet, Names};
 use std::borrow::Cow;
 use std::io::BufRead;
@@ -14,92 +15,34 @@ use std::io::BufRead;
 impl ChainModel {
     /// The model that [`ChainModel::dump`] wrote, equal in every bit.
     pub fn from_dump(text: impl BufRead) -> Result<Self, DumpError> {
-        let mut lines = Lines {
-            text,
-            buffer: Vec::new(),
-            number: 0,
-        };
-        let mut loader = Loader::new(lines.options()?);
-        while lines.advance()? {
-            let line = lines.current()?;
-            if line == "end" {
-                let model = loader.finish().map_err(|wrong| lines.wrong(wrong))?;
-                return if lines.advance()? {
-                    Err(lines.wrong(Wrong::expected("nothing after `end`")))
-                } else {
-                    Ok(model)
-                };
-            }
+        let mut lines = Lines::new(text);
+        let mut loader = Loader::new(options(&mut lines)?);
+        while let Some(line) = lines.before_end()? {
             loader.line(line).map_err(|wrong| lines.wrong(wrong))?;
         }
-        Err(lines.wrong(Wrong::expected("`end`; the text is cut off")))
+        let model = loader.finish().map_err(|wrong| lines.wrong(wrong))?;
+        lines.finish()?;
+        Ok(model)
     }
 }
 
-/// The lines of a text, with their numbers.
-struct Lines<R> {
-    text: R,
-    buffer: Vec<u8>,
-    number: u64,
-}
-
-impl<R: BufRead> Lines<R> {
-    /// Goes to the next line; `false` at the end of the text.
-    fn advance(&mut self) -> Result<bool, DumpError> {
-        self.buffer.clear();
-        self.number += 1;
-        match self.text.read_until(b'\n', &mut self.buffer) {
-            Ok(0) => Ok(false),
-            Ok(_) => Ok(true),
-            Err(error) => Err(self.wrong(Wrong::Io(error))),
-        }
+/// The first line and the options.
+fn options<R: BufRead>(lines: &mut Lines<R>) -> Result<StructureOptions, DumpError> {
+    lines.begin(FIRST)?;
+    let mut options = StructureOptions::default();
+    for key in OPTIONS {
+        lines.advance()?;
+        let line = lines.current()?;
+        let value = line.strip_prefix(key).and_then(|rest| rest.strip_prefix('\t'));
+        let set = value
+            .ok_or("its value")
+            .and_then(|value| set_option(&mut options, key, value));
+        set.map_err(|expected| lines.wrong(Wrong::expected(format!("`{key}`, a tab and {expected}"))))?;
     }
-
-    fn current(&self) -> Result<&str, DumpError> {
-        let Some(line) = self.buffer.strip_suffix(b"\n") else {
-            return Err(self.wrong(Wrong::expected("a line end; the text is cut off")));
-        };
-        std::str::from_utf8(line).map_err(|_| self.wrong(Wrong::expected("text in UTF-8")))
+    if options.order == 0 && options.unseen_transitions == UnseenTransitions::Forbid {
+        return Err(lines.wrong(Wrong::expected("`free` in a model of order 0")));
     }
-
-    fn wrong(&self, wrong: Wrong) -> DumpError {
-        const MOST: usize = 80;
-        let line = String::from_utf8_lossy(self.buffer.strip_suffix(b"\n").unwrap_or(&self.buffer));
-        let found = match line.char_indices().nth(MOST) {
-            _ if self.buffer.is_empty() => "the end of the text".to_owned(),
-            Some((end, _)) => format!("{:?}…", &line[..end]),
-            None => format!("{line:?}"),
-        };
-        DumpError(Box::new(Inner {
-            line: self.number,
-            found,
-            wrong,
-        }))
-    }
-
-    /// The first line and the options.
-    fn options(&mut self) -> Result<StructureOptions, DumpError> {
-        self.advance()?;
-        if self.current().ok() != Some(FIRST) {
-            return Err(self.wrong(Wrong::expected(format!(
-                "{FIRST:?}, the beginning of a text dump that this program reads"
-            ))));
-        }
-        let mut options = StructureOptions::default();
-        for key in OPTIONS {
-            self.advance()?;
-            let line = self.current()?;
-            let value = line.strip_prefix(key).and_then(|rest| rest.strip_prefix('\t'));
-            let set = value
-                .ok_or("its value")
-                .and_then(|value| set_option(&mut options, key, value));
-            set.map_err(|expected| self.wrong(Wrong::expected(format!("`{key}`, a tab and {expected}"))))?;
-        }
-        if options.order == 0 && options.unseen_transitions == UnseenTransitions::Forbid {
-            return Err(self.wrong(Wrong::expected("`free` in a model of order 0")));
-        }
-        Ok(options)
-    }
+    Ok(options)
 }
 
 /// The parts of the text, in order; the lines of a part may not come after those of a later one.
@@ -459,11 +402,4 @@ impl Loader {
 fn unescaped(field: &str) -> Result<Cow<'_, str>, Wrong> {
     unescape(field)
         .ok_or_else(|| Wrong::expected("a name with no escapes but `\\t`, `\\n`, `\\r` and `\\\\`"))
-}
-
-fn parse_weight(field: &str) -> Result<f64, Wrong> {
-    match field.parse::<f64>() {
-        Ok(weight) if weight.is_finite() => Ok(weight),
-        _ => Err(Wrong::expected(format!("a finite weight in place of {field:?}"))),
-    }
 }

@@ -96,7 +96,7 @@ impl GraphModel {
 }
 
 /// Values of this crate always have a form in JSON.
-fn json(value: &impl serde::Serialize) -> String {
+pub(super) fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 

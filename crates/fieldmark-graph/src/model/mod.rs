@@ -2,6 +2,7 @@
 
 mod dump;
 mod file;
+mod load;
 mod warm_start;
 
 pub use warm_start::GraphWarmStart;

@@ -240,7 +240,8 @@ fn exercise(model: &GraphModel) {
     if let Ok(mut tagger) = model.tagger(&EngineChoice::default()) {
         let _ = tagger.tag(data.instance(0));
     }
-    model.dump(std::io::sink()).unwrap();
+    let text = dump(model);
+    assert_eq!(dump(&GraphModel::from_dump(text.as_bytes()).unwrap()), text);
     let file = bytes(model);
     assert_eq!(bytes(&read(file.clone()).unwrap()), file);
 }
@@ -402,9 +403,7 @@ fn a_model_with_fewer_templates_is_a_start() {
 fn the_dump_has_a_line_for_each_weight() {
     let (_, model) = model(&descriptions()[10].1, 2);
     let model = model.with_algorithm("sample-rank");
-    let mut text = Vec::new();
-    model.dump(&mut text).unwrap();
-    let text = String::from_utf8(text).unwrap();
+    let text = dump(&model);
     let count = |word: &str| {
         text.lines()
             .filter(|line| line.split('\t').next() == Some(word))
@@ -413,7 +412,9 @@ fn the_dump_has_a_line_for_each_weight() {
     assert_eq!(count("weight") + count("bias"), model.weights().len());
     assert_eq!((count("layer"), count("template"), count("end")), (2, 5, 1));
     assert!(count("forbid") > 0);
-    assert!(text.starts_with("graph\t1\nalgorithm\t\"sample-rank\"\nlayer\t\"a\"\t\"L0\"\t\"L1\"\n"));
+    assert!(text.starts_with("fieldmark-graph\t1\ndescription\t{"));
+    assert!(text.contains("\nlayer\t\"a\"\t\"L0\"\t\"L1\"\n"));
+    assert!(text.ends_with("\nalgorithm\t\"sample-rank\"\nend\n"));
     let mut sum = 0.0;
     for line in text
         .lines()
@@ -422,4 +423,98 @@ fn the_dump_has_a_line_for_each_weight() {
         sum += line.rsplit('\t').next().unwrap().parse::<f64>().unwrap();
     }
     assert!((sum - model.weights().iter().sum::<f64>()).abs() < 1e-9);
+}
+
+fn dump(model: &GraphModel) -> String {
+    let mut text = Vec::new();
+    model.dump(&mut text).unwrap();
+    String::from_utf8(text).unwrap()
+}
+
+#[test]
+fn every_model_comes_back_from_its_dump_in_every_bit() {
+    for (name, description) in descriptions() {
+        let (_, model) = model(&description, 3);
+        for model in [model.clone(), model.with_algorithm("l\tbfgs\n")] {
+            let text = dump(&model);
+            let loaded = GraphModel::from_dump(text.as_bytes())
+                .unwrap_or_else(|error| panic!("{name}: {error}\n{text}"));
+            assert_eq!(bytes(&loaded), bytes(&model), "{name}");
+            assert_eq!(loaded.fingerprint(), model.fingerprint(), "{name}");
+            assert_eq!(dump(&loaded), text, "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_damaged_dump_is_an_error_with_a_line_or_a_model_that_works() {
+    let mut random = SplitMix64(9);
+    let (mut errors, mut models) = (0, 0);
+    for (_, description) in descriptions() {
+        let (_, model) = model(&description, 3);
+        for _ in 0..150 {
+            let mut text = dump(&model).into_bytes();
+            let place = random.below(text.len() as u32) as usize;
+            match random.below(4) {
+                0 => text[place] ^= 1 << random.below(8),
+                1 => text.truncate(place),
+                2 => text[place] = b"\t\n\"0"[random.below(4) as usize],
+                _ => {
+                    let mut lines: Vec<&[u8]> = text.split_inclusive(|&byte| byte == b'\n').collect();
+                    let count = lines.len() as u32;
+                    lines.swap(random.below(count) as usize, random.below(count) as usize);
+                    text = lines.concat();
+                }
+            }
+            match GraphModel::from_dump(&text[..]) {
+                Ok(model) => {
+                    models += 1;
+                    exercise(&model.with_relations(relations()));
+                }
+                Err(error) => {
+                    errors += 1;
+                    let lines = text.iter().filter(|&&byte| byte == b'\n').count() as u64 + 1;
+                    assert!((1..=lines).contains(&error.line()), "{error}");
+                }
+            }
+        }
+    }
+    assert!(errors > 500 && models > 50, "{errors} errors, {models} models");
+}
+
+#[test]
+fn lines_of_a_dump_that_are_wrong_are_named() {
+    let (_, model) = model(&descriptions()[10].1, 2);
+    let text = dump(&model);
+    let line_of = |start: &str| text.lines().position(|line| line.starts_with(start)).unwrap() as u64 + 1;
+    let first = |start: &str| text.lines().find(|line| line.starts_with(start)).unwrap().to_owned() + "\n";
+    let doubled = |start: &str| (first(start), first(start).repeat(2), line_of(start) + 1);
+    let (observation, double_observation, observation_line) = doubled("observation");
+    let (weight, double_weight, weight_line) = doubled("weight");
+    let (bias, double_bias, bias_line) = doubled("bias");
+    let (forbid, double_forbid, forbid_line) = doubled("forbid");
+    let cases = [
+        ("graph\t1", "chain\t1", 1, "expected \"fieldmark-graph\\t1\""),
+        ("description\t", "description", 2, "a description in JSON"),
+        ("\"layers\":[", "\"layers\":[0,", 2, "the description of a graph model"),
+        ("layer\t\"a\"", "layer\t\"z\"", 3, "the name \"a\" and distinct labels"),
+        ("\t\"L0\"\t\"L1\"", "\t\"L0\"\t\"L0\"", 3, "distinct labels"),
+        (&observation, &double_observation, observation_line, "not been named yet"),
+        (&weight, &double_weight, weight_line, "each weight once"),
+        (&bias, &double_bias, bias_line, "each bias once"),
+        (&forbid, &double_forbid, forbid_line, "once, in the order of labels"),
+        ("template\t\"", "template\t\"x", line_of("template"), "the template"),
+        ("weight\t\"w=", "weight\t\"v=", line_of("weight"), "named before"),
+        (&weight, "weight\t\"w=0\"\t\"L9\"\t1.0\n", line_of("weight"), "a label of the layer"),
+        (&weight, "weight\t\"w=0\"\t\"L0\"\tinf\n", line_of("weight"), "a finite weight"),
+        (&weight, "weight\t\"w=0\"\t1.0\n", line_of("weight"), "a label for each of 1 variables"),
+        (&weight, &observation, line_of("weight"), "observations come before templates"),
+        ("\nend\n", "\n", text.lines().count() as u64, "the text is cut off"),
+        ("\nend\n", "\nend\nend\n", text.lines().count() as u64 + 1, "nothing after `end`"),
+    ];
+    for (from, to, line, expected) in cases {
+        assert!(text.contains(from), "{from}");
+        let error = GraphModel::from_dump(text.replacen(from, to, 1).as_bytes()).unwrap_err();
+        assert!(error.line() == line && error.to_string().contains(expected), "{from:?} → {to:?}: {error}");
+    }
 }
