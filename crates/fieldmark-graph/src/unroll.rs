@@ -4,7 +4,7 @@
 //! weight. Other factors have a table of their own.
 
 use crate::data::GraphInstance;
-use crate::structure::{Edges, Places, Structure, StructureError, variable_of};
+use crate::structure::{Edges, Places, Structure, StructureError};
 use crate::{Error, FactorGraph, FactorGraphBuilder};
 use fieldmark_core::feature_table::features_of;
 
@@ -168,9 +168,19 @@ impl<'m> Unroller<'m> {
         Ok(&mut self.memory)
     }
 
-    /// The number of the variable of a layer at a position of an instance.
+    /// The number of the variable of a layer at a position of an instance; the position does not matter in layers with
+    /// one variable per instance.
+    ///
+    /// # Panics
+    /// If there is no such variable.
     pub fn variable(&self, instance: GraphInstance<'_>, layer: usize, position: u32) -> u32 {
-        variable_of(self.structure, instance, layer, position)
+        let variable = self.structure.variable(instance, layer, position);
+        assert!(
+            variable.is_some(),
+            "no variable in layer {layer} at position {position} of {}",
+            instance.len()
+        );
+        variable.unwrap_or_default()
     }
 }
 
@@ -189,9 +199,9 @@ pub(crate) fn unroll(
     into.first_factor.clear();
     into.first_position.clear();
     let places = structure.places(instance.len());
-    places.for_each(instance.len(), |_, layer, _| {
-        builder.variable(structure.labels[layer]).map(|_| ())
-    })?;
+    for (_, layer, _) in places.variables(instance.len()) {
+        builder.variable(structure.labels[layer])?;
+    }
     for (template, table) in structure.templates.iter().zip(&base.tables) {
         builder.table(&template.shape, table)?;
     }

@@ -153,12 +153,17 @@ impl<'m> GraphTagger<'m> {
         self.unroller.unroll_in_place(instance)
     }
 
-    /// The number of the variable of a layer at a position of an instance, in decodings and marginals.
+    /// The number of the variable of a layer at a position of an instance, in decodings and marginals; the position does
+    /// not matter in layers with one variable per instance.
+    ///
+    /// # Panics
+    /// If there is no such variable.
     pub fn variable(&self, instance: GraphInstance<'_>, layer: usize, position: u32) -> u32 {
         self.unroller.variable(instance, layer, position)
     }
 
-    /// The label of a layer at a position, by name.
+    /// The label of a layer at a position, by name; `None` where the instance has no such variable, or the decoding is
+    /// not one of its graph.
     pub fn label(
         &self,
         instance: GraphInstance<'_>,
@@ -166,9 +171,10 @@ impl<'m> GraphTagger<'m> {
         layer: usize,
         position: u32,
     ) -> Option<&'m str> {
-        let variable = self.variable(instance, layer, position);
+        let variable = self.model.structure.variable(instance, layer, position)?;
         let label = *decoding.labels.get(variable as usize)?;
-        Some(self.model.labels.get(layer)?.name(label))
+        let labels = &self.model.labels[layer];
+        ((label as usize) < labels.len()).then(|| labels.name(label))
     }
 }
 

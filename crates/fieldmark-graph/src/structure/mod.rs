@@ -312,6 +312,14 @@ impl Structure {
         }
     }
 
+    /// The number of the variable of a layer at a position of an instance, in the graph that it is unrolled to, if there
+    /// is one.
+    pub(crate) fn variable(&self, instance: GraphInstance<'_>, layer: usize, position: u32) -> Option<u32> {
+        let exists = layer < self.labels.len()
+            && (self.description.is_per_instance(layer) || (position as usize) < instance.len());
+        exists.then(|| self.places(instance.len()).variable(layer, position))
+    }
+
     /// Whether data have the alphabets that this structure was made for, and possibly more observations; only for
     /// tagging they may have more labels, too.
     pub(crate) fn check_data(&self, data: &GraphDataset, training: bool) -> Result<(), StructureError> {
@@ -390,46 +398,20 @@ impl Places {
         }
     }
 
-    /// Calls `visit` with variable, layer and position of each variable, in the order of their numbers.
-    pub fn for_each<E>(
-        &self,
-        length: usize,
-        mut visit: impl FnMut(u32, usize, u32) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let of_kind = |whole: bool| {
+    /// Number, layer and position of each variable, in the order of their numbers.
+    pub fn variables(&self, length: usize) -> impl Iterator<Item = (u32, usize, u32)> + '_ {
+        let of_kind = move |whole: bool| {
             let layers = self.layers.iter().enumerate();
             layers
                 .filter(move |(_, (kind, _))| *kind == whole)
                 .map(|(layer, _)| layer)
         };
-        for position in 0..length as u32 {
-            for layer in of_kind(false) {
-                visit(self.variable(layer, position), layer, position)?;
-            }
-        }
-        of_kind(true).try_for_each(|layer| visit(self.variable(layer, 0), layer, 0))
+        let at_positions =
+            (0..length as u32).flat_map(move |position| of_kind(false).map(move |layer| (layer, position)));
+        at_positions
+            .chain(of_kind(true).map(|layer| (layer, 0)))
+            .map(|(layer, position)| (self.variable(layer, position), layer, position))
     }
-}
-
-impl Structure {
-    /// The layers of the variables of an instance, in the order of their numbers.
-    pub(crate) fn layers_of_variables(&self, length: usize) -> impl Iterator<Item = usize> + '_ {
-        let of_kind = |whole: bool| {
-            let layers = 0..self.labels.len();
-            layers.filter(move |&layer| self.description.is_per_instance(layer) == whole)
-        };
-        (0..length).flat_map(move |_| of_kind(false)).chain(of_kind(true))
-    }
-}
-
-/// The number of the variable of a layer at a position of an instance, in the graph that it is unrolled to.
-pub(crate) fn variable_of(
-    structure: &Structure,
-    instance: GraphInstance<'_>,
-    layer: usize,
-    position: u32,
-) -> u32 {
-    structure.places(instance.len()).variable(layer, position)
 }
 
 /// The entries that the description forbids by name.

@@ -23,21 +23,16 @@ impl InstanceGold {
     pub fn set(&mut self, structure: &Structure, instance: GraphInstance<'_>) {
         self.known.clear();
         self.ambiguous.clear();
-        let done: Result<(), std::convert::Infallible> =
-            structure
-                .places(instance.len())
-                .for_each(instance.len(), |variable, layer, position| {
-                    self.known.push(match instance.gold(layer, position) {
-                        Gold::Known(label) => label,
-                        Gold::Unknown => UNKNOWN,
-                        Gold::Ambiguous(set) => {
-                            self.ambiguous.push((variable, set.to_vec()));
-                            UNKNOWN
-                        }
-                    });
-                    Ok(())
-                });
-        done.unwrap_or_else(|never| match never {});
+        for (variable, layer, position) in structure.places(instance.len()).variables(instance.len()) {
+            self.known.push(match instance.gold(layer, position) {
+                Gold::Known(label) => label,
+                Gold::Unknown => UNKNOWN,
+                Gold::Ambiguous(set) => {
+                    self.ambiguous.push((variable, set.to_vec()));
+                    UNKNOWN
+                }
+            });
+        }
         self.complete = self.known.iter().all(|&label| label != UNKNOWN);
     }
 

@@ -17,7 +17,6 @@ use fieldmark_core::optimize::Status;
 use fieldmark_core::random::{SplitMix64, visiting_order};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::convert::Infallible;
 
 /// What a label costs: a loss that is a sum over variables.
 pub trait VariableLoss: Send + Sync {
@@ -268,7 +267,7 @@ impl<'a> SampleRank<'a> {
         let places = self.structure.places(instance.len());
         let mut updates = 0;
         for _ in 0..self.options.sweeps {
-            places.for_each(instance.len(), |variable, layer, position| {
+            for (variable, layer, position) in places.variables(instance.len()) {
                 self.proposal.score(&scene, &self.learner, labels, variable);
                 let old = labels[variable as usize];
                 let new = self.proposal.draw(random);
@@ -284,8 +283,7 @@ impl<'a> SampleRank<'a> {
                 }
                 self.learner.moves += 1;
                 labels[variable as usize] = new;
-                Ok::<(), Error>(())
-            })?;
+            }
         }
         Ok(updates)
     }
@@ -294,14 +292,10 @@ impl<'a> SampleRank<'a> {
         let mut sum = 0.0;
         for (instance, labels) in self.data.instances().zip(&self.labels) {
             let places = self.structure.places(instance.len());
-            let done: Result<(), Infallible> =
-                places.for_each(instance.len(), |variable, layer, position| {
-                    sum += self
-                        .loss
-                        .loss(layer, instance.gold(layer, position), labels[variable as usize]);
-                    Ok(())
-                });
-            done.unwrap_or_else(|never| match never {});
+            for (variable, layer, position) in places.variables(instance.len()) {
+                let gold = instance.gold(layer, position);
+                sum += self.loss.loss(layer, gold, labels[variable as usize]);
+            }
         }
         sum
     }
@@ -309,14 +303,11 @@ impl<'a> SampleRank<'a> {
 
 /// Random labels.
 fn start(structure: &Structure, instance: GraphInstance<'_>, random: &mut SplitMix64) -> Vec<u32> {
-    let mut labels = Vec::new();
     let places = structure.places(instance.len());
-    let done: Result<(), Infallible> = places.for_each(instance.len(), |_, layer, _| {
-        labels.push((random.bits() % u64::from(structure.labels[layer])) as u32);
-        Ok(())
-    });
-    done.unwrap_or_else(|never| match never {});
-    labels
+    let variables = places.variables(instance.len());
+    variables
+        .map(|(_, layer, _)| random.below(structure.labels[layer]))
+        .collect()
 }
 
 fn check(options: &SampleRankOptions) -> Result<(), TrainError> {

@@ -518,3 +518,40 @@ fn lines_of_a_dump_that_are_wrong_are_named() {
         assert!(error.line() == line && error.to_string().contains(expected), "{from:?} → {to:?}: {error}");
     }
 }
+
+#[test]
+fn labels_are_those_of_the_layer_and_only_where_there_is_a_variable() {
+    let description = Description::hierarchical("all", &["a", "b"], true, false);
+    let (data, model) = model(&description, 4);
+    let mut tagger = model.tagger(&EngineChoice::default()).unwrap();
+    let layer = |name: &str| description.layers.iter().position(|layer| layer.name == name).unwrap();
+    let (a, b, all) = (layer("a"), layer("b"), layer("all"));
+    for index in 0..data.len() {
+        let same = renamed(&data, &model, index);
+        let instance = same.instance(0);
+        let decoding = tagger.tag(instance).unwrap();
+        let length = instance.len() as u32;
+        for position in 0..length + 3 {
+            for layer in [a, b] {
+                let label = tagger.label(instance, &decoding, layer, position);
+                assert_eq!(label.is_some(), position < length, "{layer} {position}");
+            }
+            assert!(tagger.label(instance, &decoding, all, position).is_some());
+            assert_eq!(tagger.label(instance, &decoding, 3, position), None);
+        }
+        // The labels of a decoding that belongs to another graph are not those of this model.
+        let mut foreign = decoding.clone();
+        foreign.labels.fill(77);
+        assert_eq!(tagger.label(instance, &foreign, all, 0), None);
+        foreign.labels.clear();
+        assert_eq!(tagger.label(instance, &foreign, all, 0), None);
+    }
+}
+
+#[test]
+#[should_panic(expected = "no variable in layer 0 at position 3 of 3")]
+fn a_variable_beyond_the_end_is_not_that_of_another_layer() {
+    let (data, model) = model(&descriptions()[2].1, 4);
+    let tagger = model.tagger(&EngineChoice::default()).unwrap();
+    tagger.variable(data.instance(0), 0, 3);
+}

@@ -60,7 +60,8 @@ impl<'a> SampleRank<'a> {
         let mut training = Self::new(structure, data, weights, options)?;
         let mut labels = labels.into_iter();
         for (instance, own) in data.instances().zip(&mut training.labels) {
-            for (layer, label) in structure.layers_of_variables(instance.len()).zip(own) {
+            let places = structure.places(instance.len());
+            for ((_, layer, _), label) in places.variables(instance.len()).zip(own) {
                 *label = labels
                     .next()
                     .filter(|&label| label < structure.labels[layer])
