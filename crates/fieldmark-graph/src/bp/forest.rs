@@ -20,13 +20,9 @@ pub(crate) struct Forest {
 }
 
 impl Forest {
-    /// Lays out the forest that the chosen factors make, breadth first; fails at a factor that closes a cycle.
-    pub(crate) fn lay<T: Scalar, A: Algebra<T>>(
-        &mut self,
-        graph: &FactorGraph,
-        messages: &Messages<T, A>,
-        chosen: impl Fn(usize) -> bool,
-    ) -> Result<(), Error> {
+    /// Lays out the forest that the chosen factors make, breadth first; fails at a factor that closes a cycle,
+    /// before anything is computed.
+    pub(crate) fn lay(&mut self, graph: &FactorGraph, chosen: impl Fn(usize) -> bool) -> Result<(), Error> {
         self.order.clear();
         self.children.clear();
         self.child_start.clear();
@@ -38,28 +34,23 @@ impl Forest {
             if !self.seen[root as usize] {
                 self.seen[root as usize] = true;
                 self.order.push(root);
-                self.grow(graph, messages, &chosen)?;
+                self.grow(graph, &chosen)?;
             }
         }
         self.child_start.push(self.children.len());
         Ok(())
     }
 
-    fn grow<T: Scalar, A: Algebra<T>>(
-        &mut self,
-        graph: &FactorGraph,
-        messages: &Messages<T, A>,
-        chosen: &impl Fn(usize) -> bool,
-    ) -> Result<(), Error> {
+    fn grow(&mut self, graph: &FactorGraph, chosen: &impl Fn(usize) -> bool) -> Result<(), Error> {
         while self.child_start.len() < self.order.len() {
             let variable = self.order[self.child_start.len()];
             self.child_start.push(self.children.len());
-            for edge in messages.edges(variable) {
-                let slot = messages.edge(edge);
-                let factor = graph.slot_factor(slot);
-                if slot as u32 != self.parent[variable as usize] && chosen(factor) {
-                    self.children.push(slot as u32);
-                    self.enter(graph, slot)?;
+            for &slot in graph.incident(variable) {
+                let factor = graph.slot_factor(slot as usize);
+                let is_edge = graph.arity(factor) > 1;
+                if is_edge && slot != self.parent[variable as usize] && chosen(factor) {
+                    self.children.push(slot);
+                    self.enter(graph, slot as usize)?;
                 }
             }
         }

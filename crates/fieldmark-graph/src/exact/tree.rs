@@ -40,20 +40,25 @@ impl Tree {
 
 impl Engine for Tree {
     fn sum<'a>(&'a mut self, graph: &'a FactorGraph) -> Result<Beliefs<'a>, Error> {
-        let (forest, marginals) = (&mut self.forest, &mut self.marginals);
-        self.is_log = false;
-        let linear = sum(graph, &mut self.linear, forest, marginals);
-        if let (Ok(log_z), false) = (linear, self.linear.lost || !self.linear.potentials.is_narrow()) {
-            return Ok(beliefs(graph, log_z, marginals, &self.linear));
+        self.forest.lay(graph, |_| true)?;
+        let (forest, marginals) = (&self.forest, &mut self.marginals);
+        self.linear.prepare(graph)?;
+        self.is_log = !self.linear.potentials.is_narrow();
+        if !self.is_log {
+            let answer = sum(graph, &mut self.linear, forest, marginals);
+            if let (Ok(log_z), false) = (answer, self.linear.lost) {
+                return Ok(beliefs(graph, log_z, marginals, &self.linear));
+            }
         }
         self.is_log = true;
+        self.log.prepare(graph)?;
         let log_z = sum(graph, &mut self.log, forest, marginals)?;
         Ok(beliefs(graph, log_z, marginals, &self.log))
     }
 
     fn max(&mut self, graph: &FactorGraph) -> Result<Decoding, Error> {
+        self.forest.lay(graph, |_| true)?;
         self.max.prepare(graph)?;
-        self.forest.lay(graph, &self.max, |_| true)?;
         self.forest.sweep_up(graph, &mut self.max, false)?;
         check_roots(&mut self.max, &self.forest)?;
         let mut labels = Vec::new();
@@ -83,15 +88,17 @@ impl MaxMarginals for Tree {
     }
 }
 
+/// Marginals and log Z; anything if numbers were lost on the way.
 fn sum<A: Algebra<f64>>(
     graph: &FactorGraph,
     messages: &mut Messages<f64, A>,
-    forest: &mut Forest,
+    forest: &Forest,
     marginals: &mut Vec<f64>,
 ) -> Result<f64, Error> {
-    messages.prepare(graph)?;
-    forest.lay(graph, messages, |_| true)?;
     let (_, mut log_z) = forest.sweep_up(graph, messages, true)?;
+    if messages.lost && A::CAN_LOSE {
+        return Ok(f64::NAN);
+    }
     log_z += messages.potentials.offset;
     let mut belief = Vec::new();
     for &root in forest.order.iter().filter(|&&variable| forest.is_root(variable)) {

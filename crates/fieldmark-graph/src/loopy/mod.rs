@@ -56,18 +56,22 @@ impl<T: Scalar> Engine for LoopyBp<T> {
     fn sum<'a>(&'a mut self, graph: &'a FactorGraph) -> Result<Beliefs<'a>, Error> {
         let (options, tree, marginals) = (&self.options, &mut self.tree, &mut self.marginals);
         if options.space == Space::Linear {
-            let answer = sum(graph, &mut self.linear, options, tree, marginals);
-            if let (Ok((log_z, report)), false) = (answer, self.linear.lost) {
-                let factors = &self.linear;
-                return Ok(Beliefs {
-                    graph,
-                    log_z,
-                    variables: marginals,
-                    factors,
-                    report,
-                });
+            self.linear.prepare(graph)?;
+            if self.linear.potentials.is_narrow() {
+                let answer = sum(graph, &mut self.linear, options, tree, marginals);
+                if let (Ok((log_z, report)), false) = (answer, self.linear.lost) {
+                    let factors = &self.linear;
+                    return Ok(Beliefs {
+                        graph,
+                        log_z,
+                        variables: marginals,
+                        factors,
+                        report,
+                    });
+                }
             }
         }
+        self.log.prepare(graph)?;
         let (log_z, report) = sum(graph, &mut self.log, options, tree, marginals)?;
         Ok(Beliefs {
             graph,
@@ -142,6 +146,7 @@ impl Best {
     }
 }
 
+/// Marginals and log Z; anything if numbers were lost on the way.
 fn sum<T: Scalar, A: Algebra<T>>(
     graph: &FactorGraph,
     messages: &mut Messages<T, A>,
@@ -149,9 +154,11 @@ fn sum<T: Scalar, A: Algebra<T>>(
     tree: &mut tree::Reparameterization,
     marginals: &mut Vec<f64>,
 ) -> Result<(LogZ, Report), Error> {
-    messages.prepare(graph)?;
-    messages.lost |= options.space == Space::Linear && !messages.potentials.is_narrow();
     let report = run(graph, messages, options, tree, |_, _| Ok(()))?;
+    // The caller starts again in log space.
+    if messages.lost && A::CAN_LOSE {
+        return Ok((LogZ::Unknown, report));
+    }
     messages.update_all_cavities(graph)?;
     messages.variable_marginals(graph, marginals)?;
     Ok((LogZ::Bethe(messages.bethe_log_z(graph)?), report))
@@ -183,7 +190,7 @@ fn run<T: Scalar, A: Algebra<T>>(
         if residual <= tolerance && options.schedule != Schedule::Flooding {
             residual = local::residual(graph, messages, tolerance)?;
         }
-        // Lost numbers: the caller starts again in log space.
+        // Nothing is gained by going on with numbers that were lost.
         if residual <= tolerance || messages.lost && A::CAN_LOSE {
             return Ok(report(messages, round, residual, tolerance));
         }

@@ -34,7 +34,7 @@ impl Reparameterization {
     ) -> Result<f64, Error> {
         self.draw(graph, random);
         let chosen = &self.chosen;
-        self.forest.lay(graph, messages, |factor| chosen[factor])?;
+        self.forest.lay(graph, |factor| chosen[factor])?;
         let (up, _) = self.forest.sweep_up(graph, messages, false)?;
         Ok(up.max(self.forest.sweep_down(graph, messages)?))
     }
