@@ -7,18 +7,18 @@ use super::gold::InstanceGold;
 use super::tables::TableGradient;
 use super::{Convergence, Loss, TrainError, likelihood, piecewise, pseudolikelihood};
 use crate::Error;
-use crate::data::GraphDataset;
+use crate::data::{GraphDataset, GraphInstance};
 use crate::structure::{Edges, Structure};
 use crate::unroll::{BaseTables, Unrolled, Weights, unroll};
 use fieldmark_core::optimize::{InstanceObjective, Objective, StochasticObjective};
 use rayon::prelude::*;
+use std::convert::Infallible;
 use std::ops::Range;
 
-/// Most shards of a pass. Every shard costs a few visits to each weight.
-const SHARDS: usize = 64;
-/// With more weights there are fewer shards.
-const WEIGHTS_OF_ALL_SHARDS: usize = 1 << 26;
-const FEWEST_SHARDS: usize = 8;
+/// Most shards of a pass. The more there are, the shorter a thread waits for the last one.
+const MOST_SHARDS: usize = 64;
+/// To clear and to add up a gradient takes a few steps for each weight: a shard must have so much other work for each.
+const WORK_PER_WEIGHT: usize = 12;
 
 /// The loss of a data set under a graph model.
 ///
@@ -40,6 +40,8 @@ struct Field<'a> {
     structure: &'a Structure,
     data: &'a GraphDataset,
     edges: Vec<Edges>,
+    /// How much work each instance is.
+    work: Vec<usize>,
     base: BaseTables,
     prepared: pseudolikelihood::Prepared,
 }
@@ -69,6 +71,9 @@ impl<'a> GraphObjective<'a> {
     pub fn new(structure: &'a Structure, data: &'a GraphDataset, loss: Loss) -> Result<Self, TrainError> {
         structure.check_data(data, true)?;
         let edges = structure.all_edges(data)?;
+        let work = (0..data.len()).into_par_iter();
+        let work = work.map(|index| work_of(structure, data.instance(index), &edges[index]));
+        let work = work.collect();
         let threads = rayon::current_num_threads().max(1);
         let workers = (0..threads)
             .map(|_| Worker::new(&loss))
@@ -78,6 +83,7 @@ impl<'a> GraphObjective<'a> {
                 structure,
                 data,
                 edges,
+                work,
                 base: BaseTables::default(),
                 prepared: pseudolikelihood::Prepared::default(),
             },
@@ -132,7 +138,7 @@ impl<'a> GraphObjective<'a> {
             return f64::INFINITY;
         }
         self.field.set_weights(Weights::new(x), &self.loss);
-        let shards = self.field.cut(order);
+        let shards = cut(&self.field.work, order, x.len());
         let field = &self.field;
         let mut loss = 0.0;
         for wave in shards.chunks(self.workers.len()) {
@@ -247,24 +253,47 @@ impl Field<'_> {
             self.prepared.set(self.structure, &self.base);
         }
     }
+}
 
-    /// Cuts a list of instances into parts of about as many positions each.
-    fn cut(&self, order: &[u32]) -> Vec<Range<usize>> {
-        let most = WEIGHTS_OF_ALL_SHARDS / self.structure.weights().max(1);
-        let count = most.clamp(FEWEST_SHARDS, SHARDS).min(order.len().max(1));
-        let cost = |&instance: &u32| self.data.instance(instance as usize).len() + 1;
-        let all: usize = order.iter().map(cost).sum();
-        let mut shards = Vec::with_capacity(count);
-        let (mut start, mut done) = (0, 0);
-        for (index, instance) in order.iter().enumerate() {
-            done += cost(instance);
-            if done * count >= all * (shards.len() + 1) {
-                shards.push(start..index + 1);
-                start = index + 1;
-            }
-        }
-        shards
+/// How many cells of tables and weights evaluating an instance visits, about.
+fn work_of(structure: &Structure, instance: GraphInstance<'_>, edges: &Edges) -> usize {
+    let mut work = 1;
+    let mut scratch = Vec::new();
+    for (template, features) in structure.templates.iter().enumerate() {
+        let (width, rows) = (features.width(), &features.rows);
+        let done: Result<(), Infallible> =
+            structure.for_each_factor(template, instance.len(), edges, |positions| {
+                work += width;
+                if !rows.is_empty() {
+                    structure.for_each_observation(template, instance, positions, &mut scratch, |id, _| {
+                        work += rows.features(id).len();
+                    });
+                }
+                Ok(())
+            });
+        done.unwrap_or_else(|never| match never {});
     }
+    work
+}
+
+/// Cuts a list of instances into shards of about as much work each, as many as the number of weights lets them be worth
+/// their cost.
+fn cut(work: &[usize], order: &[u32], weights: usize) -> Vec<Range<usize>> {
+    let cost = |&instance: &u32| work[instance as usize];
+    let all: usize = order.iter().map(cost).sum();
+    let affordable = (all / (WORK_PER_WEIGHT * weights.max(1))).clamp(1, MOST_SHARDS);
+    // A power of two deals out evenly among the usual numbers of threads.
+    let count = 1 << affordable.ilog2();
+    let mut shards = Vec::with_capacity(count);
+    let (mut start, mut done) = (0, 0);
+    for (index, instance) in order.iter().enumerate() {
+        done += cost(instance);
+        if done * count >= all * (shards.len() + 1) {
+            shards.push(start..index + 1);
+            start = index + 1;
+        }
+    }
+    shards
 }
 
 impl Worker {
@@ -359,5 +388,40 @@ impl Worker {
             worker.finish(field.structure, &field.prepared, &mut self.tables);
         }
         self.tables.finish(field.structure, factor, gradient);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shards_cover_all_and_are_worth_their_cost() {
+        let work: Vec<usize> = (0..1000).map(|instance| 50 + instance % 100).collect();
+        let all: Vec<u32> = (0..1000).rev().collect();
+        for (order, weights, expected) in [
+            (&all[..], 100, 64),
+            (&all[..], 1000, 8),
+            (&all[..], 1_000_000, 1),
+            (&all[..20], 100, 2),
+            (&all[..3], 1, 32),
+            (&all[..0], 100, 0),
+            (&all[..1], 0, 1),
+        ] {
+            let shards = cut(&work, order, weights);
+            // A shard never ends within an instance.
+            assert!(
+                shards.len() == expected.min(order.len()),
+                "{} of {expected}",
+                shards.len()
+            );
+            assert!(shards.iter().cloned().flatten().eq(0..order.len()));
+            let sum = |shard: &Range<usize>| -> usize {
+                order[shard.clone()].iter().map(|&i| work[i as usize]).sum()
+            };
+            let most = shards.iter().map(sum).max().unwrap_or(0);
+            let mean = sum(&(0..order.len())) / shards.len().max(1);
+            assert!(most <= mean + 150, "{most} of {mean}");
+        }
     }
 }
