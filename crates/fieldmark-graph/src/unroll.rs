@@ -7,6 +7,7 @@ use crate::data::GraphInstance;
 use crate::structure::{Edges, Places, Structure, StructureError};
 use crate::{Error, FactorGraph, FactorGraphBuilder};
 use fieldmark_core::feature_table::features_of;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Makes the graphs of instances, one after the other, in the same memory.
 ///
@@ -41,6 +42,8 @@ pub struct Unroller<'m> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BaseTables {
     tables: Vec<Vec<f64>>,
+    /// Another one whenever tables were set; 0 before.
+    stamp: u64,
 }
 
 /// Weights as numbers and their common factor.
@@ -71,6 +74,8 @@ pub struct Unrolled {
     scores: Vec<f64>,
     pub(crate) scratch: Vec<(u32, f32)>,
     variables: Vec<u32>,
+    /// The base tables that the graph has; 0 if it is not complete.
+    stamp: u64,
 }
 
 impl Unrolled {
@@ -105,13 +110,15 @@ impl BaseTables {
         &self.tables[template]
     }
 
-    /// Changes one entry of a table.
-    pub(crate) fn change(&mut self, template: usize, entry: u32, by: f64) {
-        self.tables[template][entry as usize] += by;
+    /// The base tables of all templates.
+    pub(crate) fn tables(&self) -> &[Vec<f64>] {
+        &self.tables
     }
 
     /// The base tables of a structure with some weights.
     pub(crate) fn set(&mut self, structure: &Structure, weights: Weights<'_>) {
+        static STAMPS: AtomicU64 = AtomicU64::new(1);
+        self.stamp = STAMPS.fetch_add(1, Ordering::Relaxed);
         self.tables.resize(structure.templates.len(), Vec::new());
         for (template, table) in structure.templates.iter().zip(&mut self.tables) {
             table.clear();
@@ -193,7 +200,13 @@ pub(crate) fn unroll(
     edges: &Edges,
     into: &mut Unrolled,
 ) -> Result<(), Error> {
-    let mut builder = std::mem::take(&mut into.graph).recycle();
+    let kept = if into.stamp == base.stamp {
+        base.tables.len()
+    } else {
+        0
+    };
+    into.stamp = 0;
+    let mut builder = std::mem::take(&mut into.graph).recycle_keeping_tables(kept);
     into.own.clear();
     into.scopes.clear();
     into.first_factor.clear();
@@ -202,7 +215,7 @@ pub(crate) fn unroll(
     for (_, layer, _) in places.variables(instance.len()) {
         builder.variable(structure.labels[layer])?;
     }
-    for (template, table) in structure.templates.iter().zip(&base.tables) {
+    for (template, table) in structure.templates.iter().zip(&base.tables).skip(kept) {
         builder.table(&template.shape, table)?;
     }
     let mut factors = 0;
@@ -223,6 +236,7 @@ pub(crate) fn unroll(
     }
     into.first_factor.push(factors);
     into.graph = builder.build();
+    into.stamp = base.stamp;
     Ok(())
 }
 

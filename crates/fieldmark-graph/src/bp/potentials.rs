@@ -103,29 +103,29 @@ impl<T: Scalar, A: Algebra<T>> Potentials<T, A> {
         let start = self.tables.len();
         self.table_start[table as usize] = start;
         let convert = |score: &f64| T::from_f64(score - highest);
-        match *graph.table_shape(table) {
-            [rows, columns] => {
-                let (rows, columns) = (rows as usize, columns as usize);
-                for row in scores.chunks_exact(columns) {
-                    self.tables.extend(row.iter().map(convert));
-                    self.pad(columns);
-                }
-                for column in 0..columns {
-                    self.tables
-                        .extend(scores[column..].iter().step_by(columns).map(convert));
-                    self.pad(rows);
-                }
-            }
-            _ => self.tables.extend(scores.iter().map(convert)),
+        let &[rows, columns] = graph.table_shape(table) else {
+            self.tables.extend(scores.iter().map(convert));
+            A::from_log(&mut self.tables[start..]);
+            return Ok(());
+        };
+        let (width, height) = (padded::<T>(columns), padded::<T>(rows));
+        let columns = columns as usize;
+        for row in scores.chunks_exact(columns) {
+            self.tables.extend(row.iter().map(convert));
+            // Becomes ZERO together with the scores.
+            let end = self.tables.len() + width - columns;
+            self.tables.resize(end, T::NEG_INFINITY);
         }
         A::from_log(&mut self.tables[start..]);
+        let by_columns = self.tables.len();
+        self.tables.resize(by_columns + columns * height, A::ZERO);
+        let (by_row, by_column) = self.tables[start..].split_at_mut(by_columns - start);
+        for (row, values) in by_row.chunks_exact(width).enumerate() {
+            for (column, &value) in values[..columns].iter().enumerate() {
+                by_column[column * height + row] = value;
+            }
+        }
         Ok(())
-    }
-
-    /// Pads a row of this many entries; −∞ becomes ZERO together with the scores.
-    fn pad(&mut self, entries: usize) {
-        let missing = entries.next_multiple_of(T::LANES) - entries;
-        self.tables.resize(self.tables.len() + missing, T::NEG_INFINITY);
     }
 
     /// Whether the spread of every table suits linear space.

@@ -99,6 +99,8 @@ pub struct SampleRank<'a> {
     options: SampleRankOptions,
     learner: Learner,
     labels: Vec<Vec<u32>>,
+    /// Only the scopes of graphs are used; scores would be those of weights that have moved on.
+    base: BaseTables,
     unrolled: Unrolled,
     proposal: Proposal,
     iteration: u64,
@@ -111,7 +113,8 @@ struct Learner {
     /// Σ of changes, each times the number of moves before it.
     delayed: Vec<f64>,
     moves: u64,
-    base: BaseTables,
+    /// The base tables of the weights as they are now.
+    tables: Vec<Vec<f64>>,
 }
 
 /// Scores of the labels of one variable.
@@ -157,8 +160,9 @@ impl<'a> SampleRank<'a> {
                 delayed: vec![0.0; weights.len()],
                 weights,
                 moves: 0,
-                base,
+                tables: base.tables().to_vec(),
             },
+            base,
             loss: Box::new(Hamming),
             structure,
             data,
@@ -249,11 +253,10 @@ impl<'a> SampleRank<'a> {
     /// Draws the labels of an instance anew and learns from each move; returns how often.
     fn visit(&mut self, index: usize, random: &mut SplitMix64) -> Result<u64, Error> {
         let instance = self.data.instance(index);
-        // Only the scopes of the graph are used: its scores would be those of weights that have moved on.
         unroll(
             self.structure,
             None,
-            &self.learner.base,
+            &self.base,
             instance,
             &self.edges[index],
             &mut self.unrolled,
@@ -375,7 +378,7 @@ impl Learner {
             let entry = first + label * stride;
             if let Ok(place) = features.bias.binary_search(&entry) {
                 self.change(features.bias_weights().start + place, alpha);
-                self.base.change(template, entry, alpha);
+                self.tables[template][entry as usize] += alpha;
             }
             if features.rows.is_empty() {
                 return;
@@ -406,7 +409,7 @@ impl Proposal {
         let structure = scene.structure;
         scene.for_each_line(labels, variable, |template, positions, first, stride| {
             let features = &structure.templates[template];
-            let table = learner.base.table(template)[first as usize..]
+            let table = learner.tables[template][first as usize..]
                 .iter()
                 .step_by(stride as usize);
             for ((sum, forbidden), &score) in scores.iter_mut().zip(&mut *violations).zip(table) {
