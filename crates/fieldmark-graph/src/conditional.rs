@@ -1,6 +1,8 @@
 //! One variable given the labels of all others: the moves of samplers and of local search.
 
 use crate::FactorGraph;
+use crate::factor_graph::Line;
+use fieldmark_core::random::SplitMix64;
 use std::collections::VecDeque;
 
 /// What each label of one variable would add to the score, the labels of all other variables being given.
@@ -18,11 +20,7 @@ impl Conditional {
     /// # Panics
     /// If the variable or one of the labels does not exist.
     pub fn compute(&mut self, graph: &FactorGraph, labels: &[u32], variable: u32) {
-        let count = graph.labels(variable) as usize;
-        self.scores.clear();
-        self.scores.resize(count, 0.0);
-        self.violations.clear();
-        self.violations.resize(count, 0);
+        self.clear(graph.labels(variable));
         for &slot in graph.incident(variable) {
             self.add_factor(graph, labels, slot as usize);
         }
@@ -36,24 +34,58 @@ impl Conditional {
     }
 
     fn add_factor(&mut self, graph: &FactorGraph, labels: &[u32], slot: usize) {
-        let factor = graph.slot_factor(slot);
-        let (mut first, mut stride) = (0, 1);
-        for other in graph.slots(factor).rev() {
-            let variable = graph.slot_variable(other);
-            if other == slot {
-                stride = first_stride(graph, factor, other);
-            } else {
-                first += labels[variable as usize] as usize * first_stride(graph, factor, other);
-            }
-        }
-        let scores = graph.scores(factor)[first..].iter().step_by(stride);
-        for ((sum, violations), &score) in self.scores.iter_mut().zip(&mut self.violations).zip(scores) {
+        self.add_line(graph.line(slot, labels), graph.scores(graph.slot_factor(slot)));
+    }
+
+    /// Adds the scores on a line of a table.
+    pub(crate) fn add_line(&mut self, line: Line, table: &[f64]) {
+        let sums = self.scores.iter_mut().zip(&mut self.violations);
+        for ((sum, violations), &score) in sums.zip(line.of(table)) {
             if score == f64::NEG_INFINITY {
                 *violations += 1;
             } else {
                 *sum += score;
             }
         }
+    }
+
+    /// No scores for a variable with this many labels.
+    pub(crate) fn clear(&mut self, labels: u32) {
+        self.scores.clear();
+        self.scores.resize(labels as usize, 0.0);
+        self.violations.clear();
+        self.violations.resize(labels as usize, 0);
+    }
+
+    /// Draws one of the labels with the fewest violations at a temperature; `weights` gets their unnormalised
+    /// distribution.
+    pub(crate) fn draw(&self, temperature: f64, weights: &mut Vec<f64>, random: &mut SplitMix64) -> u32 {
+        self.weigh(temperature, weights);
+        let total: f64 = weights.iter().sum();
+        let mut rest = random.unit() * total;
+        let last = weights.iter().rposition(|&weight| weight > 0.0).unwrap_or(0);
+        let mut label = 0;
+        while label < last && rest >= weights[label] {
+            rest -= weights[label];
+            label += 1;
+        }
+        label as u32
+    }
+
+    fn weigh(&self, temperature: f64, weights: &mut Vec<f64>) {
+        let fewest = self.violations.iter().copied().min().unwrap_or(0);
+        let possible = || self.scores.iter().zip(&self.violations);
+        let highest = possible()
+            .filter(|(_, count)| **count == fewest)
+            .fold(f64::NEG_INFINITY, |highest, (score, _)| highest.max(*score));
+        weights.clear();
+        weights.extend(possible().map(|(score, &count)| {
+            if count == fewest {
+                ((score - highest) / temperature).exp()
+            } else {
+                0.0
+            }
+        }));
     }
 
     /// The label with the fewest violations and then the highest score; `current` wins ties.
@@ -70,14 +102,6 @@ impl Conditional {
         }
         best as u32
     }
-}
-
-/// The distance of neighbouring labels of one slot in the table of its factor.
-fn first_stride(graph: &FactorGraph, factor: usize, slot: usize) -> usize {
-    let later = slot + 1..graph.slots(factor).end;
-    later
-        .map(|slot| graph.labels(graph.slot_variable(slot)) as usize)
-        .product()
 }
 
 /// Changes single labels as long as that removes violations or raises the score (iterated conditional modes,

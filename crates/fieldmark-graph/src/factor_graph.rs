@@ -5,9 +5,11 @@
 //! A *slot* is one place in the scope of one factor: an edge of the bipartite graph of variables and factors.
 
 mod builder;
+mod entries;
 mod tables;
 
 pub use builder::FactorGraphBuilder;
+pub(crate) use entries::{AllowedEntries, Line};
 
 use crate::{Error, LabelSets};
 use std::ops::Range;

@@ -126,16 +126,9 @@ impl GibbsState {
         temperature: f64,
         random: &mut SplitMix64,
     ) -> f64 {
-        self.weigh(graph, variable, temperature);
-        let total: f64 = self.weights.iter().sum();
-        let mut rest = random.unit() * total;
-        let last = self.weights.iter().rposition(|&weight| weight > 0.0).unwrap_or(0);
-        let mut label = 0;
-        while label < last && rest >= self.weights[label] {
-            rest -= self.weights[label];
-            label += 1;
-        }
-        self.set(variable, label as u32)
+        self.conditional.compute(graph, &self.labels, variable);
+        let label = self.conditional.draw(temperature, &mut self.weights, random);
+        self.set(variable, label)
     }
 
     /// Changes a label whose conditional was just computed.
@@ -147,25 +140,6 @@ impl GibbsState {
         self.violations =
             self.violations - u64::from(violations[old]) + u64::from(violations[label as usize]);
         change
-    }
-
-    /// Fills `weights` with the unnormalised conditional distribution.
-    fn weigh(&mut self, graph: &FactorGraph, variable: u32, temperature: f64) {
-        self.conditional.compute(graph, &self.labels, variable);
-        let Conditional { scores, violations } = &self.conditional;
-        let fewest = violations.iter().copied().min().unwrap_or(0);
-        let possible = || scores.iter().zip(violations);
-        let highest = possible()
-            .filter(|(_, count)| **count == fewest)
-            .fold(f64::NEG_INFINITY, |highest, (score, _)| highest.max(*score));
-        self.weights.clear();
-        self.weights.extend(possible().map(|(score, &count)| {
-            if count == fewest {
-                ((score - highest) / temperature).exp()
-            } else {
-                0.0
-            }
-        }));
     }
 }
 

@@ -43,30 +43,6 @@ pub(crate) struct Messages<T, A> {
     pub(crate) damping: f64,
 }
 
-/// The labels of the variables of a factor, entry by entry of its table, with their numbers of labels.
-struct Odometer(Vec<(usize, usize)>);
-
-impl Odometer {
-    fn new(graph: &FactorGraph, factor: usize) -> Self {
-        let scope = graph.scope(factor).iter();
-        Self(
-            scope
-                .map(|&variable| (0, graph.labels(variable) as usize))
-                .collect(),
-        )
-    }
-
-    fn step(&mut self) {
-        for (label, labels) in self.0.iter_mut().rev() {
-            *label += 1;
-            if *label < *labels {
-                return;
-            }
-            *label = 0;
-        }
-    }
-}
-
 /// What became of one message.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sent<T> {
@@ -364,37 +340,31 @@ impl<T: Scalar, A: Algebra<T>> Messages<T, A> {
         visit: &mut dyn FnMut(usize, T),
     ) {
         let first = graph.slots(factor).start;
-        let mut labels = Odometer::new(graph, factor);
+        let mut odometer = graph.odometer(factor);
         for &entry in table {
-            let term = labels
-                .0
-                .iter()
-                .enumerate()
-                .fold(entry, |term, (other, &(label, _))| {
-                    if other == place {
-                        term
-                    } else {
-                        A::times(term, self.cavity(first + other)[label])
-                    }
-                });
-            visit(labels.0[place].0, term);
-            labels.step();
+            let labels = odometer.labels.iter().enumerate();
+            let term = labels.fold(entry, |term, (other, &label)| {
+                if other == place {
+                    term
+                } else {
+                    A::times(term, self.cavity(first + other)[label as usize])
+                }
+            });
+            visit(odometer.labels[place] as usize, term);
+            odometer.step();
         }
     }
 
     /// Writes θ_f ⊗ Π n of a factor of three or more variables.
     pub(crate) fn clique_terms(&self, graph: &FactorGraph, factor: usize, into: &mut [f64]) {
         let first = graph.slots(factor).start;
-        let mut labels = Odometer::new(graph, factor);
+        let mut odometer = graph.odometer(factor);
         for (into, entry) in into.iter_mut().zip(self.potentials.table(graph, factor)) {
-            *into = labels
-                .0
-                .iter()
-                .enumerate()
-                .fold(entry.to_f64(), |term, (place, &(label, _))| {
-                    A::times_f64(term, self.cavity(first + place)[label].to_f64())
-                });
-            labels.step();
+            let labels = odometer.labels.iter().enumerate();
+            *into = labels.fold(entry.to_f64(), |term, (place, &label)| {
+                A::times_f64(term, self.cavity(first + place)[label as usize].to_f64())
+            });
+            odometer.step();
         }
     }
 

@@ -32,6 +32,8 @@ pub struct FactorGraphBuilder {
     tables: Tables,
     /// An upper bound of the magnitude of any sum of scores.
     magnitude: f64,
+    /// The label counts of one scope.
+    sides: Vec<u32>,
     spare: FactorGraph,
 }
 
@@ -45,6 +47,7 @@ impl FactorGraphBuilder {
             template_of: std::mem::take(&mut graph.template_of),
             tables: std::mem::take(&mut graph.tables),
             magnitude: 0.0,
+            sides: Vec::new(),
             spare: graph,
         };
         builder.clear_keeping_tables(tables);
@@ -103,9 +106,9 @@ impl FactorGraphBuilder {
     pub fn factor(&mut self, template: u32, scope: &[u32], table: u32) -> Result<usize, Error> {
         self.check_scope(scope)?;
         self.check_table(table)?;
-        let expected = self.sides(scope);
-        if self.tables.shape(table) != expected {
+        if !self.tables.shape(table).iter().copied().eq(self.sides(scope)) {
             let (factor, found) = (self.table_of.len(), self.tables.shape(table).to_vec());
+            let expected = self.sides(scope).collect();
             return Err(Error::TableShape {
                 factor,
                 table,
@@ -120,8 +123,12 @@ impl FactorGraphBuilder {
     /// Adds a factor of a template that has a table of its own, and returns its number.
     pub fn factor_with(&mut self, template: u32, scope: &[u32], scores: &[f64]) -> Result<usize, Error> {
         self.check_scope(scope)?;
-        let sides = self.sides(scope);
-        let table = self.tables.push(&sides, scores)?;
+        let mut sides = std::mem::take(&mut self.sides);
+        sides.clear();
+        sides.extend(self.sides(scope));
+        let pushed = self.tables.push(&sides, scores);
+        self.sides = sides;
+        let table = pushed?;
         if let Err(error) = self.check_magnitude(self.tables.magnitude(table)) {
             self.tables.truncate(table as usize);
             return Err(error);
@@ -165,8 +172,8 @@ impl FactorGraphBuilder {
         self.table_of.len() - 1
     }
 
-    fn sides(&self, scope: &[u32]) -> Vec<u32> {
-        scope.iter().map(|&variable| self.sets.labels(variable)).collect()
+    fn sides<'s>(&'s self, scope: &'s [u32]) -> impl Iterator<Item = u32> + 's {
+        scope.iter().map(|&variable| self.sets.labels(variable))
     }
 
     fn check_table(&self, table: u32) -> Result<(), Error> {

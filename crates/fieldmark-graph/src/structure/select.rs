@@ -3,6 +3,7 @@
 use super::{Edges, Structure, StructureError};
 use crate::data::{GraphDataset, GraphInstance};
 use crate::describe::{Bias, Observe, Strategy};
+use crate::factor_graph::AllowedEntries;
 use fieldmark_core::Gold;
 use fieldmark_core::feature_table::FeatureTable;
 use std::convert::Infallible;
@@ -72,11 +73,9 @@ impl Selection<'_> {
     fn readings(&self) -> Readings {
         let template = &self.structure.templates[self.template];
         let mut readings = Readings::default();
-        let mut partial: Vec<u32> = Vec::new();
-        let mut next = Vec::new();
+        let mut allowed = AllowedEntries::default();
         self.for_each_factor(|instance, positions| {
-            partial.clear();
-            partial.push(0);
+            allowed.start();
             let places = template
                 .elementary
                 .layers
@@ -84,20 +83,13 @@ impl Selection<'_> {
                 .zip(positions)
                 .zip(&template.shape);
             for ((&layer, &position), &labels) in places {
-                next.clear();
                 match instance.gold(layer, position) {
-                    Gold::Known(label) => next.extend(partial.iter().map(|entry| entry * labels + label)),
-                    Gold::Ambiguous(set) => {
-                        let entries = partial
-                            .iter()
-                            .flat_map(|entry| set.iter().map(move |label| entry * labels + label));
-                        next.extend(entries);
-                    }
-                    Gold::Unknown => {}
+                    Gold::Known(label) => allowed.extend(labels, std::iter::once(label)),
+                    Gold::Ambiguous(set) => allowed.extend(labels, set.iter().copied()),
+                    Gold::Unknown => allowed.extend(labels, std::iter::empty()),
                 }
-                std::mem::swap(&mut partial, &mut next);
             }
-            readings.entries.extend_from_slice(&partial);
+            readings.entries.extend_from_slice(allowed.entries());
             readings.ends.push(readings.entries.len());
             readings.instance.push(instance.index() as u32);
         });

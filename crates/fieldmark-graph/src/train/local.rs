@@ -2,50 +2,16 @@
 
 use super::gold::UNKNOWN;
 use crate::FactorGraph;
+use crate::factor_graph::Line;
 
-/// The entries of a table on which all variables but one have a given label.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Line {
-    pub first: usize,
-    pub stride: usize,
-}
-
-impl Line {
-    /// The numbers on the line; the caller takes as many as the variable has labels.
-    #[inline]
-    pub fn of(self, table: &[f64]) -> impl Iterator<Item = &f64> {
-        table[self.first..].iter().step_by(self.stride)
-    }
-
-    pub fn add(self, table: &mut [f64], numbers: &[f64]) {
-        let line = table[self.first..].iter_mut().step_by(self.stride);
-        line.zip(numbers).for_each(|(cell, number)| *cell += number);
-    }
-
-    pub fn subtract(self, table: &mut [f64], numbers: &[f64]) {
-        let line = table[self.first..].iter_mut().step_by(self.stride);
-        line.zip(numbers).for_each(|(cell, number)| *cell -= number);
-    }
-}
-
-/// The line along one variable of a factor, if the labels of all others are known.
+/// The line along the variable of a slot, if the labels of all others are known.
 #[inline]
-pub(super) fn line(graph: &FactorGraph, factor: usize, place: usize, known: &[u32]) -> Option<Line> {
-    let scope = graph.scope(factor);
-    let (mut first, mut stride, mut size) = (0, 1, 1);
-    for (other, &variable) in scope.iter().enumerate().rev() {
-        if other == place {
-            stride = size;
-        } else {
-            let label = known[variable as usize];
-            if label == UNKNOWN {
-                return None;
-            }
-            first += label as usize * size;
-        }
-        size *= graph.labels(variable) as usize;
-    }
-    Some(Line { first, stride })
+pub(super) fn line(graph: &FactorGraph, slot: usize, known: &[u32]) -> Option<Line> {
+    let mut others = graph
+        .slots(graph.slot_factor(slot))
+        .filter(|&other| other != slot);
+    let are_known = others.all(|other| known[graph.slot_variable(other) as usize] != UNKNOWN);
+    are_known.then(|| graph.line(slot, known))
 }
 
 /// log Σ exp, −∞ of nothing.

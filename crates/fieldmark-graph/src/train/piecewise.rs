@@ -7,14 +7,14 @@
 use super::gold::InstanceGold;
 use super::local::log_sum_exp;
 use super::tables::TableGradient;
+use crate::factor_graph::AllowedEntries;
 use crate::unroll::Unrolled;
 use crate::{Error, FactorGraph};
 
 /// Scratch memory of a thread.
 #[derive(Debug, Default)]
 pub(super) struct Worker {
-    allowed: Vec<u32>,
-    next: Vec<u32>,
+    allowed: AllowedEntries,
     scores: Vec<f64>,
     /// log Σ exp of base tables, and how many factors of the instance use them.
     shared: Vec<(f64, f64)>,
@@ -55,7 +55,7 @@ impl Worker {
             };
             self.scores.clear();
             self.scores
-                .extend(self.allowed.iter().map(|&entry| scores[entry as usize]));
+                .extend(self.allowed.entries().iter().map(|&entry| scores[entry as usize]));
             let part = log_sum_exp(&self.scores);
             if part == f64::NEG_INFINITY {
                 return Err(Error::Contradiction {
@@ -63,7 +63,7 @@ impl Worker {
                 });
             }
             let gradient = tables.table(table);
-            for (&entry, score) in self.allowed.iter().zip(&self.scores) {
+            for (&entry, score) in self.allowed.entries().iter().zip(&self.scores) {
                 gradient[entry as usize] -= (score - part).exp();
             }
             loss += all - part;
@@ -78,21 +78,17 @@ impl Worker {
 
     /// The entries that gold allows; `false` if nothing is known about any variable.
     fn find_allowed(&mut self, graph: &FactorGraph, factor: usize, gold: &InstanceGold) -> bool {
-        self.allowed.clear();
-        self.allowed.push(0);
+        self.allowed.start();
         let mut is_known = false;
         for &variable in graph.scope(factor) {
             let labels = graph.labels(variable);
-            self.next.clear();
-            let allowed = gold.allowed(variable);
-            is_known |= allowed.is_some();
-            for &entry in &self.allowed {
-                match allowed {
-                    Some(set) => self.next.extend(set.iter().map(|label| entry * labels + label)),
-                    None => self.next.extend((0..labels).map(|label| entry * labels + label)),
+            match gold.allowed(variable) {
+                Some(set) => {
+                    is_known = true;
+                    self.allowed.extend(labels, set.iter().copied());
                 }
+                None => self.allowed.extend(labels, 0..labels),
             }
-            std::mem::swap(&mut self.allowed, &mut self.next);
         }
         is_known
     }

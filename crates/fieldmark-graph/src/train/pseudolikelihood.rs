@@ -17,9 +17,10 @@ mod general;
 mod pair;
 
 use super::gold::InstanceGold;
-use super::local::{Line, line, log_sum_exp};
+use super::local::{line, log_sum_exp};
 use super::pair_kernels::padded;
 use super::tables::TableGradient;
+use crate::factor_graph::Line;
 use crate::structure::Structure;
 use crate::unroll::{BaseTables, Unrolled};
 use crate::{Error, FactorGraph};
@@ -68,7 +69,6 @@ pub(super) struct Worker {
     companions: Vec<usize>,
     table: Vec<f64>,
     allowed: Vec<f64>,
-    labels: Vec<u32>,
 }
 
 /// What does not change while one instance is computed.
@@ -93,7 +93,11 @@ impl Context<'_> {
     }
 
     fn line(&self, factor: usize, place: usize) -> Option<Line> {
-        line(self.graph, factor, place, &self.gold.known)
+        line(
+            self.graph,
+            self.graph.slots(factor).start + place,
+            &self.gold.known,
+        )
     }
 }
 

@@ -8,10 +8,11 @@
 mod saved;
 
 use super::TrainError;
-use crate::Error;
 use crate::data::{GraphDataset, GraphInstance};
+use crate::factor_graph::Line;
 use crate::structure::{Edges, Structure};
 use crate::unroll::{BaseTables, Unrolled, Weights, unroll};
+use crate::{Conditional, Error};
 use fieldmark_core::Gold;
 use fieldmark_core::optimize::Status;
 use fieldmark_core::random::{SplitMix64, visiting_order};
@@ -120,8 +121,7 @@ struct Learner {
 /// Scores of the labels of one variable.
 #[derive(Default)]
 struct Proposal {
-    scores: Vec<f64>,
-    violations: Vec<u32>,
+    conditional: Conditional,
     weights: Vec<f64>,
     scratch: Vec<(u32, f32)>,
 }
@@ -273,7 +273,10 @@ impl<'a> SampleRank<'a> {
             for (variable, layer, position) in places.variables(instance.len()) {
                 self.proposal.score(&scene, &self.learner, labels, variable);
                 let old = labels[variable as usize];
-                let new = self.proposal.draw(random);
+                let Proposal {
+                    conditional, weights, ..
+                } = &mut self.proposal;
+                let new = conditional.draw(1.0, weights, random);
                 let gold = instance.gold(layer, position);
                 let gain = self.loss.loss(layer, gold, old) - self.loss.loss(layer, gold, new);
                 let (better, worse) = if gain > 0.0 { (new, old) } else { (old, new) };
@@ -337,21 +340,14 @@ fn check(options: &SampleRankOptions) -> Result<(), TrainError> {
 }
 
 impl Scene<'_> {
-    /// Calls `visit` with template, positions, first entry and stride of the line of each factor of a variable.
-    fn for_each_line(&self, labels: &[u32], variable: u32, mut visit: impl FnMut(usize, &[u32], u32, u32)) {
+    /// Calls `visit` with template, positions and line of each factor of a variable.
+    fn for_each_line(&self, labels: &[u32], variable: u32, mut visit: impl FnMut(usize, &[u32], Line)) {
         let graph = &self.unrolled.graph;
-        for factor in graph.factors_of(variable) {
-            let (mut first, mut stride, mut size) = (0, 1, 1);
-            for &other in graph.scope(factor).iter().rev() {
-                if other == variable {
-                    stride = size;
-                } else {
-                    first += labels[other as usize] * size;
-                }
-                size *= graph.labels(other);
-            }
+        for &slot in graph.incident(variable) {
+            let factor = graph.slot_factor(slot as usize);
             let template = graph.template_of(factor) as usize;
-            visit(template, self.unrolled.positions(factor), first, stride);
+            let line = graph.line(slot as usize, labels);
+            visit(template, self.unrolled.positions(factor), line);
         }
     }
 }
@@ -373,9 +369,9 @@ impl Learner {
         scratch: &mut Vec<(u32, f32)>,
     ) {
         let structure = scene.structure;
-        scene.for_each_line(labels, variable, |template, positions, first, stride| {
+        scene.for_each_line(labels, variable, |template, positions, line| {
             let features = &structure.templates[template];
-            let entry = first + label * stride;
+            let entry = (line.first + label as usize * line.stride) as u32;
             if let Ok(place) = features.bias.binary_search(&entry) {
                 self.change(features.bias_weights().start + place, alpha);
                 self.tables[template][entry as usize] += alpha;
@@ -396,29 +392,14 @@ impl Proposal {
     /// Scores all labels of a variable, those of all others being given, with the weights as they are now.
     fn score(&mut self, scene: &Scene<'_>, learner: &Learner, labels: &[u32], variable: u32) {
         let Self {
-            scores,
-            violations,
-            scratch,
-            ..
+            conditional, scratch, ..
         } = self;
-        let count = scene.unrolled.graph.labels(variable);
-        scores.clear();
-        scores.resize(count as usize, 0.0);
-        violations.clear();
-        violations.resize(count as usize, 0);
+        let count = scene.unrolled.graph.labels(variable) as usize;
+        conditional.clear(count as u32);
         let structure = scene.structure;
-        scene.for_each_line(labels, variable, |template, positions, first, stride| {
+        scene.for_each_line(labels, variable, |template, positions, line| {
             let features = &structure.templates[template];
-            let table = learner.tables[template][first as usize..]
-                .iter()
-                .step_by(stride as usize);
-            for ((sum, forbidden), &score) in scores.iter_mut().zip(&mut *violations).zip(table) {
-                if score.is_finite() {
-                    *sum += score;
-                } else {
-                    *forbidden += 1;
-                }
-            }
+            conditional.add_line(line, &learner.tables[template]);
             if features.rows.is_empty() {
                 return;
             }
@@ -429,48 +410,20 @@ impl Proposal {
             structure.for_each_observation(template, scene.instance, positions, scratch, |id, value| {
                 let row = features.rows.features(id);
                 for (&entry, weight) in entries[row.clone()].iter().zip(&weights[row]) {
-                    let label = entry / stride % count;
-                    if entry == first + label * stride {
-                        scores[label as usize] += f64::from(value) * weight;
+                    let label = entry as usize / line.stride % count;
+                    if entry as usize == line.first + label * line.stride {
+                        conditional.scores[label] += f64::from(value) * weight;
                     }
                 }
             });
         });
     }
 
-    /// Draws a label from those that the fewest factors forbid.
-    fn draw(&mut self, random: &mut SplitMix64) -> u32 {
-        let fewest = self.violations.iter().copied().min().unwrap_or(0);
-        let possible = || {
-            self.scores
-                .iter()
-                .zip(&self.violations)
-                .map(|(score, &count)| (score, count == fewest))
-        };
-        let largest = possible().filter(|(_, possible)| *possible);
-        let largest = largest.fold(f64::NEG_INFINITY, |largest, (&score, _)| largest.max(score));
-        let weights =
-            possible().map(|(score, possible)| if possible { (score - largest).exp() } else { 0.0 });
-        let mut drawn: Vec<f64> = std::mem::take(&mut self.weights);
-        drawn.clear();
-        drawn.extend(weights);
-        let total: f64 = drawn.iter().sum();
-        let mut rest = (random.bits() >> 11) as f64 / (1u64 << 53) as f64 * total;
-        let last = drawn.iter().rposition(|&weight| weight > 0.0).unwrap_or(0);
-        let mut label = 0;
-        while label < last && rest >= drawn[label] {
-            rest -= drawn[label];
-            label += 1;
-        }
-        self.weights = drawn;
-        label as u32
-    }
-
     /// Whether one label does not score higher than another by more than a margin.
     fn is_close(&self, better: u32, worse: u32, margin: f64) -> bool {
+        let Conditional { scores, violations } = &self.conditional;
         let (better, worse) = (better as usize, worse as usize);
         // What is forbidden cannot be learned, and need not be avoided.
-        self.violations[better] == self.violations[worse]
-            && self.scores[better] - self.scores[worse] <= margin
+        violations[better] == violations[worse] && scores[better] - scores[worse] <= margin
     }
 }

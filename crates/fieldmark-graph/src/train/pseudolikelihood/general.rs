@@ -1,9 +1,10 @@
 //! Terms of any factor, in log space.
 
 use super::super::gold::UNKNOWN;
-use super::super::local::{Line, log_sum_exp};
+use super::super::local::log_sum_exp;
 use super::super::tables::TableGradient;
 use super::{Context, Worker};
+use crate::factor_graph::Line;
 use crate::{Error, FactorGraph};
 
 impl Worker {
@@ -30,11 +31,10 @@ impl Worker {
             sides.push(self.general_side(context, factor, place, variable));
         }
         let mut table = std::mem::take(&mut self.table);
-        let mut labels = std::mem::take(&mut self.labels);
         table.clear();
         table.extend_from_slice(graph.scores(factor));
         self.allowed.clear();
-        for_each_entry(graph, factor, &mut labels, |entry, labels| {
+        for_each_entry(graph, factor, |entry, labels| {
             let score = &mut table[entry];
             for (side, &label) in sides.iter().zip(labels) {
                 *score += side[label as usize];
@@ -60,7 +60,7 @@ impl Worker {
             *score = (*score - all).exp() - (allowed - part).exp();
         }
         sides.iter_mut().for_each(|side| side.fill(0.0));
-        for_each_entry(graph, factor, &mut labels, |entry, labels| {
+        for_each_entry(graph, factor, |entry, labels| {
             let difference = table[entry];
             tables.table(graph.table_of(factor))[entry] += difference;
             for &companion in &self.companions {
@@ -72,7 +72,6 @@ impl Worker {
             }
         });
         self.table = table;
-        self.labels = labels;
         for (&variable, side) in scope.iter().zip(&sides) {
             let difference = &mut self.difference[graph.states(variable)];
             difference
@@ -127,24 +126,11 @@ fn line_of_variable(context: &Context<'_>, factor: usize, variable: u32) -> Opti
 }
 
 /// Calls `visit` with each entry of the table of a factor and its labels.
-fn for_each_entry(
-    graph: &FactorGraph,
-    factor: usize,
-    labels: &mut Vec<u32>,
-    mut visit: impl FnMut(usize, &[u32]),
-) {
-    let scope = graph.scope(factor);
-    labels.clear();
-    labels.resize(scope.len(), 0);
+fn for_each_entry(graph: &FactorGraph, factor: usize, mut visit: impl FnMut(usize, &[u32])) {
+    let mut odometer = graph.odometer(factor);
     for entry in 0..graph.scores(factor).len() {
-        visit(entry, labels);
-        for (label, &variable) in labels.iter_mut().zip(scope).rev() {
-            *label += 1;
-            if *label < graph.labels(variable) {
-                break;
-            }
-            *label = 0;
-        }
+        visit(entry, &odometer.labels);
+        odometer.step();
     }
 }
 
