@@ -110,9 +110,7 @@ impl GraphModel {
 
     /// Scratch memory to tag with, and the engine that answers.
     pub fn tagger(&self, engine: &EngineChoice) -> Result<GraphTagger<'_>, StructureError> {
-        let engine = engine
-            .engine()
-            .map_err(|error| StructureError::Graph { instance: 0, error })?;
+        let engine = engine.engine().map_err(StructureError::Engine)?;
         Ok(GraphTagger {
             model: self,
             unroller: Unroller::new(&self.structure, &self.weights)?,

@@ -104,6 +104,9 @@ pub enum StructureError {
         /// How many there should be.
         expected: usize,
     },
+    /// An engine with options that are wrong.
+    #[error(transparent)]
+    Engine(Error),
     /// The graph of an instance cannot be built or answered.
     #[error("instance {instance}: {error}")]
     Graph {

@@ -36,6 +36,11 @@ impl InstanceGold {
         self.complete = self.known.iter().all(|&label| label != UNKNOWN);
     }
 
+    /// Whether nothing is known about any variable.
+    pub fn is_empty(&self) -> bool {
+        self.ambiguous.is_empty() && self.known.iter().all(|&label| label == UNKNOWN)
+    }
+
     /// Lets the variables of a graph take the gold labels only.
     pub fn restrict(&self, graph: &mut FactorGraph) -> Result<(), Error> {
         for (variable, &label) in (0..).zip(&self.known) {

@@ -8,7 +8,7 @@ use super::gold::InstanceGold;
 use super::tables::TableGradient;
 use super::{Convergence, TrainError};
 use crate::unroll::Unrolled;
-use crate::{Beliefs, Engine, EngineChoice, Error};
+use crate::{Beliefs, Engine, EngineChoice, Error, FactorGraph};
 
 /// Scratch memory of a thread.
 pub(super) struct Worker {
@@ -35,21 +35,17 @@ impl Worker {
         tables: &mut TableGradient,
         convergence: &mut Convergence,
     ) -> Result<f64, Error> {
+        // Both sums are the same.
+        if gold.is_empty() {
+            return Ok(0.0);
+        }
         let Self { engine, marginals } = self;
         let beliefs = engine.sum(&unrolled.graph)?;
         convergence.count(beliefs.report());
         let all = log_z(&beliefs)?;
         add(unrolled, &beliefs, 1.0, marginals, tables);
         if gold.complete {
-            let score = unrolled.graph.score(&gold.known)?;
-            if score == f64::NEG_INFINITY {
-                return Err(Error::Contradiction { variable: 0 });
-            }
-            for factor in 0..unrolled.graph.factors() {
-                let entry = unrolled.graph.entry(factor, &gold.known);
-                tables.table(unrolled.graph.table_of(factor))[entry] -= 1.0;
-            }
-            return Ok(all - score);
+            return Ok(all - gold_score(&unrolled.graph, &gold.known, tables)?);
         }
         gold.restrict(&mut unrolled.graph)?;
         let beliefs = engine.sum(&unrolled.graph)?;
@@ -58,6 +54,22 @@ impl Worker {
         add(unrolled, &beliefs, -1.0, marginals, tables);
         Ok(all - part)
     }
+}
+
+/// The score of known labels; subtracts their entries from the gradient.
+fn gold_score(graph: &FactorGraph, labels: &[u32], tables: &mut TableGradient) -> Result<f64, Error> {
+    let mut sum = 0.0;
+    for factor in 0..graph.factors() {
+        let entry = graph.entry(factor, labels);
+        let score = graph.scores(factor)[entry];
+        if score == f64::NEG_INFINITY {
+            let variable = graph.scope(factor)[0];
+            return Err(Error::Contradiction { variable });
+        }
+        sum += score;
+        tables.table(graph.table_of(factor))[entry] -= 1.0;
+    }
+    Ok(sum)
 }
 
 fn log_z(beliefs: &Beliefs<'_>) -> Result<f64, Error> {

@@ -1,8 +1,10 @@
 use crate::models::*;
-use fieldmark_core::optimize::Objective;
+use fieldmark_core::Gold;
+use fieldmark_core::optimize::{Objective, StochasticObjective};
 use fieldmark_graph::loopy::{LoopyOptions, Schedule};
 use fieldmark_graph::{
-    EngineChoice, ExactOptions, GibbsOptions, GraphDataset, GraphObjective, Loss, Structure, TrainError,
+    Description, EngineChoice, ExactOptions, GibbsOptions, GraphDataset, GraphDatasetBuilder, GraphObjective,
+    Loss, Structure, TrainError,
 };
 
 /// log Z − log Z(gold), summed over instances, by enumeration.
@@ -131,4 +133,50 @@ fn engines_without_log_z_are_refused() {
         GraphObjective::new(&structure, &data, gibbs),
         Err(TrainError::NoLogZ)
     ));
+}
+
+#[test]
+fn instances_of_which_nothing_is_known_cost_no_inference() {
+    let (_, description) = &descriptions()[2];
+    let mut builder = GraphDatasetBuilder::new(description);
+    for layer in 0..2 {
+        builder.label(layer, "x");
+        builder.label(layer, "y");
+    }
+    for gold in [[Gold::Unknown; 2], [Gold::Known(0), Gold::Unknown]] {
+        builder.observe("w", 1.0).unwrap();
+        builder.end_position(&gold).unwrap();
+        builder.end_instance(&[]).unwrap();
+    }
+    let data = builder.finish();
+    let structure = Structure::build(&data, description, relations()).unwrap();
+    let weights = random_weights(structure.weights(), 1.0, 1);
+    let loss = Loss::Likelihood(EngineChoice::default());
+    let mut objective = GraphObjective::new(&structure, &data, loss).unwrap();
+    let mut gradient = vec![0.0; weights.len()];
+    assert_eq!(objective.evaluate_batch(&[0], &weights, &mut gradient), 0.0);
+    assert_eq!(objective.convergence().answers, 0);
+    assert!(gradient.iter().all(|&slope| slope == 0.0));
+    assert!(objective.evaluate_batch(&[1], &weights, &mut gradient) > 0.0);
+    assert_eq!(objective.convergence().answers, 2);
+}
+
+#[test]
+fn a_contradiction_names_a_variable_that_has_part_in_it() {
+    let mut description = Description::factorial(&["a", "b"]);
+    description.templates[4].forbid = vec![vec!["X".into(), "P".into()]];
+    let mut builder = GraphDatasetBuilder::new(&description);
+    let [x, y] = ["X", "Y"].map(|name| builder.label(0, name));
+    let p = builder.label(1, "P");
+    for label in [y, y, x] {
+        builder.end_position(&[Gold::Known(label), Gold::Known(p)]).unwrap();
+    }
+    builder.end_instance(&[]).unwrap();
+    let data = builder.finish();
+    let structure = Structure::build(&data, &description, relations()).unwrap();
+    let loss = Loss::Likelihood(EngineChoice::default());
+    let Err(error) = GraphObjective::new(&structure, &data, loss) else {
+        panic!("what is forbidden is accepted");
+    };
+    assert!(error.to_string().ends_with("nothing is left for variable 4"), "{error}");
 }

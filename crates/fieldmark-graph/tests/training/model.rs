@@ -4,6 +4,7 @@ use crate::models::*;
 use fieldmark_core::Gold;
 use fieldmark_core::container::{Container, ContainerWriter, Kind};
 use fieldmark_core::random::SplitMix64;
+use fieldmark_graph::loopy::LoopyOptions;
 use fieldmark_graph::{
     Description, EngineChoice, GraphDataset, GraphModel, Observe, Per, Relation, Relations, Skip, Structure,
     StructureError, Template,
@@ -554,4 +555,15 @@ fn a_variable_beyond_the_end_is_not_that_of_another_layer() {
     let (data, model) = model(&descriptions()[2].1, 4);
     let tagger = model.tagger(&EngineChoice::default()).unwrap();
     tagger.variable(data.instance(0), 0, 3);
+}
+
+#[test]
+fn wrong_options_of_an_engine_are_not_the_fault_of_an_instance() {
+    let (_, model) = model(&descriptions()[2].1, 4);
+    let damping = EngineChoice::Loopy(LoopyOptions {
+        damping: 2.0,
+        ..LoopyOptions::default()
+    });
+    let error = model.tagger(&damping).map(|_| ()).unwrap_err();
+    assert_eq!(error.to_string(), "damping is 2, expected a number from 0 to below 1");
 }
