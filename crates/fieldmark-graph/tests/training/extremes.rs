@@ -22,7 +22,8 @@ fn losses() -> [Loss; 3] {
 fn weights_of_ten_thousand_give_the_right_answer() {
     for (name, description) in descriptions() {
         for labels in [Labels::Complete, Labels::Partial] {
-            if name == "forbidding" {
+            // Unknown labels may need transitions that were never seen.
+            if name == "forbidding" && labels != Labels::Complete {
                 continue;
             }
             let data = data(&description, labels, 2);

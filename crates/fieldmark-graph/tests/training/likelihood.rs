@@ -39,7 +39,9 @@ fn exact_likelihood_is_that_of_enumeration() {
             let mut objective = match GraphObjective::new(&structure, &data, loss) {
                 Ok(objective) => objective,
                 // Unknown labels may need transitions that were never seen.
-                Err(TrainError::Instance { .. }) if name == "forbidding" => continue,
+                Err(TrainError::Instance { .. }) if name == "forbidding" && labels != Labels::Complete => {
+                    continue;
+                }
                 Err(error) => panic!("{name}: {error}"),
             };
             let found = objective.evaluate(&weights, &mut vec![0.0; weights.len()]);
@@ -83,7 +85,8 @@ fn bethe_value_and_gradient_belong_together_where_messages_converge() {
     };
     for (name, description) in descriptions() {
         for labels in [Labels::Complete, Labels::Partial] {
-            if name == "forbidding" {
+            // Unknown labels may need transitions that were never seen.
+            if name == "forbidding" && labels != Labels::Complete {
                 continue;
             }
             let data = data(&description, labels, 3);
@@ -118,9 +121,10 @@ fn answers_that_do_not_converge_are_counted() {
     let value = objective.evaluate(&weights, &mut vec![0.0; weights.len()]);
     assert!(value.is_finite());
     let convergence = objective.convergence();
-    assert_eq!(convergence.answers, 5);
-    assert!(convergence.converged < 5 && convergence.fraction() < 1.0);
-    assert!(convergence.to_string().contains("of 5 answers converged"));
+    // One of the five instances is empty.
+    assert_eq!(convergence.answers, 4);
+    assert!(convergence.converged < 4 && convergence.fraction() < 1.0);
+    assert!(convergence.to_string().contains("of 4 answers converged"));
 }
 
 #[test]
@@ -169,7 +173,9 @@ fn a_contradiction_names_a_variable_that_has_part_in_it() {
     let [x, y] = ["X", "Y"].map(|name| builder.label(0, name));
     let p = builder.label(1, "P");
     for label in [y, y, x] {
-        builder.end_position(&[Gold::Known(label), Gold::Known(p)]).unwrap();
+        builder
+            .end_position(&[Gold::Known(label), Gold::Known(p)])
+            .unwrap();
     }
     builder.end_instance(&[]).unwrap();
     let data = builder.finish();
@@ -178,5 +184,8 @@ fn a_contradiction_names_a_variable_that_has_part_in_it() {
     let Err(error) = GraphObjective::new(&structure, &data, loss) else {
         panic!("what is forbidden is accepted");
     };
-    assert!(error.to_string().ends_with("nothing is left for variable 4"), "{error}");
+    assert!(
+        error.to_string().ends_with("nothing is left for variable 4"),
+        "{error}"
+    );
 }

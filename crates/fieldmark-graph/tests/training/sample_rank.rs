@@ -3,7 +3,7 @@ use fieldmark_core::Gold;
 use fieldmark_core::random::SplitMix64;
 use fieldmark_graph::{
     Description, EngineChoice, GraphDataset, GraphDatasetBuilder, GraphModel, Relations, SampleRank,
-    SampleRankOptions, Structure, TrainError,
+    SampleRankOptions, Strategy, Structure, TrainError,
 };
 
 /// Words that tell the first layer; the second layer is the first one of the position before.
@@ -176,7 +176,7 @@ fn runs_are_reproducible_on_every_kind_of_model() {
 }
 
 #[test]
-fn any_loss_over_variables_can_be_given_and_hidden_layers_teach_nothing() {
+fn any_loss_over_variables_can_be_given() {
     let description = Description::factorial(&["a", "b"]);
     let data = learnable(&description);
     let structure = Structure::build(&data, &description, Relations::none()).unwrap();
@@ -195,15 +195,53 @@ fn any_loss_over_variables_can_be_given_and_hidden_layers_teach_nothing() {
     )
     .unwrap()
     .with_loss(indifferent);
-    while training.step().unwrap().is_some() {}
-    let weights = training.weights();
-    let own = structure.template_weights(1);
-    assert!(weights[own].iter().all(|&weight| weight == 0.0));
+    let mut losses = Vec::new();
+    while let Some(iteration) = training.step().unwrap() {
+        losses.push(iteration.loss);
+    }
     assert!(
-        weights[structure.template_weights(0)]
-            .iter()
-            .any(|&weight| weight != 0.0)
+        losses[0] > 0.0 && losses.iter().all(|loss| loss % 5.0 == 0.0),
+        "{losses:?}"
     );
+    let weights = training.weights();
+    let learned = |template: usize| {
+        let mut weights = weights[structure.template_weights(template)].iter();
+        weights.any(|&weight| weight != 0.0)
+    };
+    assert!(learned(0) && !learned(1));
+}
+
+#[test]
+fn hidden_layers_teach_nothing() {
+    let mut description = Description::factorial(&["a", "b"]);
+    // Unknown labels support no features.
+    description.templates[1].strategy = Strategy::All;
+    let known = learnable(&description);
+    let mut builder = GraphDatasetBuilder::with_alphabets(
+        &description,
+        known.observations.clone(),
+        vec![known.labels(0).clone(), known.labels(1).clone()],
+    );
+    for instance in known.instances() {
+        for position in 0..instance.len() as u32 {
+            for (id, value) in instance.observations(position) {
+                builder.observe_id(id, value).unwrap();
+            }
+            builder
+                .end_position(&[instance.gold(0, position), Gold::Unknown])
+                .unwrap();
+        }
+        builder.end_instance(&[]).unwrap();
+    }
+    let hidden = builder.finish();
+    for (data, learns) in [(&known, true), (&hidden, false)] {
+        let structure = Structure::build(data, &description, Relations::none()).unwrap();
+        let (weights, updates, _) = train(&structure, data, SampleRankOptions::default());
+        assert!(updates[0] > 0);
+        let own = &weights[structure.template_weights(1)];
+        assert!(!own.is_empty());
+        assert_eq!(own.iter().any(|&weight| weight != 0.0), learns);
+    }
 }
 
 #[test]
