@@ -105,6 +105,11 @@ impl Dataset {
         self.gold.get(position)
     }
 
+    /// Ends the data set and hands over the gold sets of all positions.
+    pub fn into_gold(self) -> GoldSets {
+        self.gold
+    }
+
     /// Describes every step by the observations of one of its ends ("enriched bigrams").
     ///
     /// Replaces the pair observations. The first position of an instance has no step into it.

@@ -85,26 +85,23 @@ impl GraphDataset {
     }
 
     /// The data of a chain as those of a model with one layer.
-    pub fn from_chain(data: Dataset, layer: &str) -> Result<Self, DatasetError> {
-        let mut gold = GoldSets::default();
-        for position in 0..data.positions() {
-            gold.add(data.gold(position))?;
-        }
+    pub fn from_chain(mut data: Dataset, layer: &str) -> Result<Self, DatasetError> {
         let mut borders = vec![0];
         borders.extend(data.instances().map(|instance| instance.positions().end as u32));
         let layer = Layer {
             name: layer.into(),
             per: Per::Position,
         };
+        let labels = std::mem::take(&mut data.labels);
         Ok(Self {
+            observations: std::mem::take(&mut data.observations),
+            unary: std::mem::take(&mut data.unary),
+            steps: std::mem::take(&mut data.pair),
             layers: vec![LayerData {
                 layer,
-                labels: data.labels,
-                gold,
+                labels,
+                gold: data.into_gold(),
             }],
-            observations: data.observations,
-            unary: data.unary,
-            steps: data.pair,
             whole: Observations::default(),
             borders,
         })
