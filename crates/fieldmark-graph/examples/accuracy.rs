@@ -19,6 +19,7 @@ use fieldmark_graph::{
     GibbsOptions, GraphDataset, GraphDatasetBuilder, GraphObjective, Loss, Relations, Skip, Structure,
     Unroller,
 };
+use std::collections::BTreeMap;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 type Scopes = Vec<Vec<u32>>;
@@ -183,7 +184,7 @@ fn for_each_labelling(graph: &FactorGraph, mut visit: impl FnMut(&[u32], f64)) -
     }
 }
 
-/// Adds `by` times the features of a labelling. Only templates of one variable see observations here.
+/// Adds `by` times the features of a labelling. Templates see the observations of either of their variables.
 fn add_features(
     structure: &Structure,
     graph: &FactorGraph,
@@ -201,11 +202,16 @@ fn add_features(
         if let Some(bias) = structure.bias(template, &own) {
             into[bias] += by;
         }
-        if let &[variable] = scope {
+        let mut observed: BTreeMap<u32, f32> = BTreeMap::new();
+        for variable in scope {
             for (id, value) in data.instance(index).observations(variable / layers) {
-                if let Some(feature) = structure.feature(template, id, &own) {
-                    into[feature] += by * f64::from(value);
-                }
+                let largest = observed.entry(id).or_insert(value);
+                *largest = largest.max(value);
+            }
+        }
+        for (id, value) in observed {
+            if let Some(feature) = structure.feature(template, id, &own) {
+                into[feature] += by * f64::from(value);
             }
         }
     }
@@ -285,8 +291,15 @@ fn loopy(schedule: Schedule, iterations: usize) -> Result<LoopyBp<f64>, Failure>
 /// An engine that stops after the most rounds that stay within a number of messages.
 fn stopped_after(graph: &FactorGraph, schedule: Schedule, messages: u64) -> Result<LoopyBp<f64>, Failure> {
     let mut iterations = 1;
-    while iterations < 1000 && loopy(schedule, iterations + 1)?.sum(graph)?.report().messages <= messages {
+    while iterations < 1000 {
+        let report = loopy(schedule, iterations + 1)?.sum(graph)?.report();
+        if report.messages > messages {
+            break;
+        }
         iterations += 1;
+        if report.converged {
+            break;
+        }
     }
     loopy(schedule, iterations)
 }
