@@ -12,7 +12,7 @@
 //! longest (Klinger et al. 2007, where models of short and of long forms are combined).
 
 use super::lines::{Lines, quoted};
-use super::losses::{Holds, name, one_line};
+use super::losses::{Holds, Places, one_line};
 use super::{DocumentReader, DocumentWriter, NoticeKind, Notices};
 use crate::document::{Annotation, Document};
 use crate::error::ReadError;
@@ -288,6 +288,7 @@ fn forms(
         forms.sort_by_key(rank);
         choices.push(forms);
     }
+    let places = Places::new(&document.text);
     let mut order: Vec<usize> = (0..genes.len()).collect();
     order.sort_by_key(|&at| rank(&choices[at][0]));
     let mut chosen: Vec<Range<usize>> = Vec::new();
@@ -302,7 +303,7 @@ fn forms(
                 if *form != choices[at][0] {
                     let message = format!(
                         "{}: its {} form overlaps another gene",
-                        name(&genes[at], &document.text),
+                        places.name(&genes[at]),
                         if long { "longest" } else { "shortest" }
                     );
                     notices.add(NoticeKind::Overlap, &document.id, None, message);
@@ -313,7 +314,7 @@ fn forms(
             None => {
                 let message = format!(
                     "{} was left out: all its forms overlap other genes",
-                    name(&genes[at], &document.text)
+                    places.name(&genes[at])
                 );
                 notices.add(NoticeKind::Overlap, &document.id, None, message);
             }
@@ -381,7 +382,7 @@ impl<W: Write> GeneMentionWriter<W> {
         id: &str,
         annotation: &Annotation,
         document: &Document,
-        offsets: &Offsets<'_>,
+        (offsets, places): (&Offsets<'_>, &Places<'_>),
         notices: &mut Notices,
     ) -> io::Result<()> {
         let mut tell = |kind, what: &str| {
@@ -389,7 +390,7 @@ impl<W: Write> GeneMentionWriter<W> {
                 kind,
                 &document.id,
                 None,
-                format!("{} {what}", name(annotation, &document.text)),
+                format!("{} {what}", places.name(annotation)),
             );
         };
         if annotation.fragments.len() > 1 {
@@ -463,8 +464,9 @@ impl<W: Write> DocumentWriter for GeneMentionWriter<W> {
         }
         writeln!(self.sentences, "{id} {text}")?;
         let offsets = Offsets::new(&document.text, Unit::NonSpace);
+        let places = Places::new(&document.text);
         for annotation in &document.annotations {
-            self.write_mention(&id, annotation, document, &offsets, notices)?;
+            self.write_mention(&id, annotation, document, (&offsets, &places), notices)?;
         }
         Ok(())
     }

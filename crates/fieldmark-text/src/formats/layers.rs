@@ -1,6 +1,6 @@
 //! Annotations as labels of tokens: which tokens a span covers, and which label column has room for it.
 
-use super::losses::name;
+use super::losses::Places;
 use super::{NoticeKind, Notices};
 use crate::document::Document;
 use crate::sentences::SentenceSplitter;
@@ -151,6 +151,7 @@ pub(crate) fn labels(
         let wanted = wanted.and_then(|wanted| columns.iter().position(|column| column == wanted));
         by_sentence[covered.sentence].push((wanted, covered));
     }
+    let places = Places::new(&document.text);
     for (at, mut found) in by_sentence.into_iter().enumerate() {
         found.sort_by_key(|(wanted, span)| (wanted.is_none(), span.start, std::cmp::Reverse(span.end)));
         let mut owner: Vec<Vec<Option<usize>>> = vec![vec![None; sentences[at].len()]; columns.len()];
@@ -163,7 +164,7 @@ pub(crate) fn labels(
                     owner[column][span.start..span.end].fill(Some(span.annotation));
                     spans[at][column].push(Span::new(span.start, span.end, kind));
                 }
-                None => tell_no_room(document, &owner, &span, notices),
+                None => tell_no_room(document, &places, &owner, &span, notices),
             }
         }
     }
@@ -174,7 +175,13 @@ pub(crate) fn labels(
     sentences.iter().zip(spans).map(labelled).collect()
 }
 
-fn tell_no_room(document: &Document, owner: &[Vec<Option<usize>>], span: &Covered, notices: &mut Notices) {
+fn tell_no_room(
+    document: &Document,
+    places: &Places<'_>,
+    owner: &[Vec<Option<usize>>],
+    span: &Covered,
+    notices: &mut Notices,
+) {
     let own = document.annotations[span.annotation].range();
     let holds =
         |outer: &Range<usize>, inner: &Range<usize>| outer.start <= inner.start && inner.end <= outer.end;
@@ -184,7 +191,7 @@ fn tell_no_room(document: &Document, owner: &[Vec<Option<usize>>], span: &Covere
     let Some(blocker) = blocker.map(|at| &document.annotations[at]) else {
         let message = format!(
             "{} was left out: there is no label column",
-            name(&document.annotations[span.annotation], &document.text)
+            places.name(&document.annotations[span.annotation])
         );
         return notices.add(NoticeKind::Skipped, &document.id, None, message);
     };
@@ -197,8 +204,8 @@ fn tell_no_room(document: &Document, owner: &[Vec<Option<usize>>], span: &Covere
     };
     let message = format!(
         "{} was left out: {} has its tokens, and there are {} label columns",
-        name(&document.annotations[span.annotation], &document.text),
-        name(blocker, &document.text),
+        places.name(&document.annotations[span.annotation]),
+        places.name(blocker),
         owner.len()
     );
     notices.add(kind, &document.id, None, message);
@@ -251,10 +258,11 @@ impl Flat {
 /// Which tokens each annotation covers.
 fn cover(document: &Document, sentences: &Sentences, misfit: Misfit, notices: &mut Notices) -> Vec<Covered> {
     let flat = Flat::new(sentences);
+    let places = Places::new(&document.text);
     let mut found = Vec::new();
     for (at, annotation) in document.annotations.iter().enumerate() {
         let mut tell = |kind, what: &str| {
-            let message = format!("{} {what}", name(annotation, &document.text));
+            let message = format!("{} {what}", places.name(annotation));
             notices.add(kind, &document.id, None, message);
         };
         let range = annotation.range();

@@ -2,7 +2,9 @@
 
 use super::{NoticeKind, Notices};
 use crate::document::{Annotation, Document, GivenTokens};
+use crate::offsets::{Offsets, Unit};
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::ops::Range;
 
 /// What a format can hold beside the text and spans with a type.
@@ -25,14 +27,12 @@ pub(crate) struct Holds {
 impl Holds {
     /// Adds a notice for everything in a document that has no place.
     pub fn tell(&self, document: &Document, notices: &mut Notices) {
+        let places = Places::new(&document.text);
         for annotation in &document.annotations {
             let lost = self.lost(annotation);
             if !lost.is_empty() {
-                let message = format!(
-                    "{} has no place for {}",
-                    name(annotation, &document.text),
-                    lost.join(", ")
-                );
+                let name = places.name(annotation);
+                let message = format!("{name} has no place for {}", lost.join(", "));
                 notices.add(NoticeKind::Detail, &document.id, None, message);
             }
         }
@@ -138,30 +138,48 @@ pub(crate) fn with_marked_tokens(document: &Document) -> Cow<'_, Document> {
     Cow::Owned(marked)
 }
 
-/// An annotation for a message: type, place and text.
-pub(crate) fn name(annotation: &Annotation, text: &str) -> String {
-    part_name(annotation, &annotation.range(), text)
+/// Names places of a text for messages.
+///
+/// Most documents lose nothing, so characters are counted when the first place is asked for.
+pub(crate) struct Places<'a> {
+    text: &'a str,
+    offsets: OnceCell<Offsets<'a>>,
 }
 
-/// A fragment of an annotation for a message.
-pub(crate) fn part_name(annotation: &Annotation, range: &Range<usize>, text: &str) -> String {
-    let covered = text.get(range.clone()).unwrap_or_default();
-    let covered = crate::error::shown(covered);
-    format!("`{}` at {} (`{covered}`)", annotation.kind, place(range, text))
-}
+impl<'a> Places<'a> {
+    pub fn new(text: &'a str) -> Self {
+        Self {
+            text,
+            offsets: OnceCell::new(),
+        }
+    }
 
-/// A range for a message. As in tables and in JSON, it counts characters; what is beyond the text counts as bytes do.
-pub(crate) fn place(range: &Range<usize>, text: &str) -> String {
-    let bytes = text.as_bytes();
-    let count = |byte: usize| {
-        let inside = &bytes[..byte.min(bytes.len())];
-        let characters = inside
-            .iter()
-            .filter(|&&byte| !(0x80..0xC0).contains(&byte))
-            .count();
-        characters + byte.saturating_sub(bytes.len())
-    };
-    format!("{}..{}", count(range.start), count(range.end))
+    /// An annotation: type, place and text.
+    pub fn name(&self, annotation: &Annotation) -> String {
+        self.part_name(annotation, &annotation.range())
+    }
+
+    /// A fragment of an annotation.
+    pub fn part_name(&self, annotation: &Annotation, range: &Range<usize>) -> String {
+        let covered = self.text.get(range.clone()).unwrap_or_default();
+        let covered = crate::error::shown(covered);
+        format!("`{}` at {} (`{covered}`)", annotation.kind, self.place(range))
+    }
+
+    /// A range. As in tables and in JSON, it counts characters; what is beyond the text counts as bytes do.
+    pub fn place(&self, range: &Range<usize>) -> String {
+        format!("{}..{}", self.count(range.start), self.count(range.end))
+    }
+
+    fn count(&self, byte: usize) -> usize {
+        let offsets = self
+            .offsets
+            .get_or_init(|| Offsets::new(self.text, Unit::Characters));
+        let end = self.text.len();
+        let mut borders = (byte..end).filter(|&at| self.text.is_char_boundary(at));
+        let inside = borders.next().unwrap_or(end);
+        offsets.count(inside).unwrap_or_default() + byte.saturating_sub(end)
+    }
 }
 
 /// Text for one line: line breaks and other characters that `splits` are blanks. Tells whether any was.
@@ -185,11 +203,13 @@ mod tests {
 
     #[test]
     fn places_count_characters() {
-        let annotation = Annotation::new(3..6, "X");
-        assert_eq!(name(&annotation, "αβγδ"), "`X` at 2..3 (``)");
-        let annotation = Annotation::new(4..8, "X");
-        assert_eq!(name(&annotation, "αβγδ"), "`X` at 2..4 (`γδ`)");
-        assert_eq!(place(&(0..11), "αβγδ"), "0..7");
+        let places = Places::new("αβγδ");
+        let name = |range| places.name(&Annotation::new(range, "X"));
+        assert_eq!(name(3..6), "`X` at 2..3 (``)");
+        assert_eq!(name(4..8), "`X` at 2..4 (`γδ`)");
+        assert_eq!(places.place(&(0..11)), "0..7");
+        // A character that is cut counts as the next one would.
+        assert_eq!(Places::new("a𝄞b").place(&(2..4)), "2..2");
     }
 
     /// `Give iron`, every token labelled by a model.

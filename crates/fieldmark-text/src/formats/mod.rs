@@ -77,8 +77,9 @@ pub trait DocumentWriter {
 /// `annotations` says whether annotations are among it.
 fn tell_unwritten(document: &Document, format: &str, annotations: bool, notices: &mut Notices) {
     let id = &document.id;
+    let places = losses::Places::new(&document.text);
     for annotation in document.annotations.iter().filter(|_| annotations) {
-        let name = losses::name(annotation, &document.text);
+        let name = places.name(annotation);
         let message = format!("{name} is left out: {format} has no place for it");
         notices.add(NoticeKind::Detail, id, None, message);
     }

@@ -15,7 +15,7 @@
 //! A blank line, or a line with another id, ends a document.
 
 use super::lines::{Lines, quoted};
-use super::losses::{Holds, name, one_line, same_text};
+use super::losses::{Holds, Places, one_line, same_text};
 use super::{DocumentReader, DocumentWriter, NoticeKind, Notices};
 use crate::document::{Annotation, Document, Element, Relation};
 use crate::error::ReadError;
@@ -269,14 +269,18 @@ impl<W: Write> PubTatorWriter<W> {
         parts: &Mentions<'_>,
         notices: &mut Notices,
     ) -> io::Result<()> {
-        let Mentions { document, offsets } = parts;
+        let Mentions {
+            document,
+            offsets,
+            places,
+        } = parts;
         if annotation.fragments.len() > 1 {
-            let message = format!("{} was written with its gaps", name(annotation, &document.text));
+            let message = format!("{} was written with its gaps", places.name(annotation));
             notices.add(NoticeKind::Fragments, &document.id, None, message);
         }
         let range = annotation.range();
         let (Some(start), Some(end)) = (offsets.count(range.start), offsets.count(range.end)) else {
-            let message = format!("{} was left out", name(annotation, &document.text));
+            let message = format!("{} was left out", places.name(annotation));
             notices.add(NoticeKind::OutsideText, &document.id, None, message);
             return Ok(());
         };
@@ -293,7 +297,7 @@ impl<W: Write> PubTatorWriter<W> {
         {
             let message = format!(
                 "an identifier of {} is empty or holds `;`",
-                name(annotation, &document.text)
+                places.name(annotation)
             );
             notices.add(NoticeKind::Detail, &document.id, None, message);
         }
@@ -304,10 +308,7 @@ impl<W: Write> PubTatorWriter<W> {
         cells.extend(more.iter().map(|value| cell(value)));
         let numbered = more.len();
         if annotation.attributes.len() > numbered {
-            let message = format!(
-                "{} has attributes without a place",
-                name(annotation, &document.text)
-            );
+            let message = format!("{} has attributes without a place", places.name(annotation));
             notices.add(NoticeKind::Detail, &document.id, None, message);
         }
         writeln!(self.output, "{id}\t{start}\t{end}\t{}", cells.join("\t"))
@@ -360,6 +361,7 @@ impl<W: Write> PubTatorWriter<W> {
 struct Mentions<'a> {
     document: &'a Document,
     offsets: Offsets<'a>,
+    places: Places<'a>,
 }
 
 fn cell(text: &str) -> String {
@@ -435,6 +437,7 @@ impl<W: Write> DocumentWriter for PubTatorWriter<W> {
         let parts = Mentions {
             document,
             offsets: Offsets::new(&document.text, Unit::Characters),
+            places: Places::new(&document.text),
         };
         for annotation in &document.annotations {
             self.write_mention(&id, annotation, &parts, notices)?;

@@ -8,7 +8,7 @@
 
 use super::conll::Column;
 use super::lines::{load, malformed, quoted};
-use super::losses::{Holds, name};
+use super::losses::{Holds, Places};
 use super::{DocumentReader, DocumentWriter, NoticeKind, Notices};
 use crate::document::{Annotation, Document};
 use crate::error::{ErrorKind, ReadError};
@@ -351,6 +351,7 @@ impl<W: Write> TableWriter<W> {
 
     fn spans(&self, document: &Document, notices: &mut Notices) -> String {
         let offsets = Offsets::new(&document.text, Unit::Characters);
+        let names = Places::new(&document.text);
         let mut spans = Vec::new();
         for annotation in &document.annotations {
             let mut tell = |kind, what: &str| {
@@ -358,7 +359,7 @@ impl<W: Write> TableWriter<W> {
                     kind,
                     &document.id,
                     None,
-                    format!("{} {what}", name(annotation, &document.text)),
+                    format!("{} {what}", names.name(annotation)),
                 )
             };
             let range = annotation.range();

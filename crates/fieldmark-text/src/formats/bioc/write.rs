@@ -1,7 +1,7 @@
 //! [`BiocWriter`]: from documents to BioC.
 
 use crate::document::{Annotation, Document, Element, Relation};
-use crate::formats::losses::{Holds, name};
+use crate::formats::losses::{Holds, Places};
 use crate::formats::{DocumentWriter, NoticeKind, Notices};
 use crate::offsets::{Offsets, Unit};
 use std::borrow::Cow;
@@ -334,6 +334,7 @@ impl<W: Write> DocumentWriter for BiocWriter<W> {
             );
         }
         let offsets = Offsets::new(&document.text, Unit::Characters);
+        let places = Places::new(&document.text);
         let mut passages = passages(document, notices);
         if passages.is_empty() && !document.annotations.is_empty() {
             passages.push(Passage {
@@ -346,7 +347,7 @@ impl<W: Write> DocumentWriter for BiocWriter<W> {
         for annotation in &document.annotations {
             let fits = |range: &Range<usize>| document.text.get(range.clone()).is_some();
             if !annotation.fragments.iter().all(fits) {
-                let message = format!("{} was left out", name(annotation, &document.text));
+                let message = format!("{} was left out", places.name(annotation));
                 notices.add(NoticeKind::OutsideText, &document.id, None, message);
                 continue;
             }
@@ -362,7 +363,7 @@ impl<W: Write> DocumentWriter for BiocWriter<W> {
             {
                 let message = format!(
                     "{} has an identifier or attribute that cannot be read again",
-                    name(annotation, &document.text)
+                    places.name(annotation)
                 );
                 notices.add(NoticeKind::Detail, &document.id, None, message);
             }

@@ -3,7 +3,7 @@
 use super::read::is_equivalence;
 use super::{NAME_OF, NOTE, NOTE_OF, NOTE_TYPE, SCORE, STAGING};
 use crate::document::{Annotation, Document, Relation};
-use crate::formats::losses::{Holds, name, one_line};
+use crate::formats::losses::{Holds, Places, one_line};
 use crate::formats::{DocumentWriter, NoticeKind, Notices};
 use crate::offsets::{Offsets, Unit};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -231,6 +231,7 @@ impl<W: Write> Lines<'_, W> {
         let text = &self.document.text;
         let kind = word(&annotation.kind, "type", self.document, self.notices);
         let mut places = Vec::new();
+    places: Places<'a>,
         let mut covered = Vec::new();
         for fragment in &annotation.fragments {
             let (Some(start), Some(end), Some(part)) = (
@@ -238,7 +239,7 @@ impl<W: Write> Lines<'_, W> {
                 offsets.count(fragment.end),
                 text.get(fragment.clone()),
             ) else {
-                let message = format!("{} was left out", name(annotation, text));
+                let message = format!("{} was left out", self.places.name(annotation));
                 self.notices
                     .add(NoticeKind::OutsideText, &self.document.id, None, message);
                 return Ok(());
@@ -247,7 +248,7 @@ impl<W: Write> Lines<'_, W> {
             covered.push(one_line(part, |c| c == '\t').0);
         }
         if places.is_empty() {
-            let message = format!("{} was left out", name(annotation, text));
+            let message = format!("{} was left out", self.places.name(annotation));
             self.notices
                 .add(NoticeKind::Empty, &self.document.id, None, message);
             return Ok(());
@@ -405,6 +406,7 @@ impl<W: Write> DocumentWriter for BratWriter<W> {
         for (id, relation) in ids.relations.iter().zip(&document.relations) {
             lines.relation(id, relation, &ids)?;
         }
+            places: Places::new(&document.text),
         Ok(())
     }
 

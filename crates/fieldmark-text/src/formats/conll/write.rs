@@ -4,7 +4,7 @@ use super::layout::DOC_START;
 use super::options::{CellSeparator, ColumnWriterOptions, DocumentMark};
 use crate::document::{Document, GivenTokens};
 use crate::formats::layers::{self, Gap, Sentences};
-use crate::formats::losses::{Holds, one_line, place};
+use crate::formats::losses::{Holds, Places, one_line};
 use crate::formats::{DocumentWriter, NoticeKind, Notices};
 use crate::offsets::{Offsets, Unit};
 use std::io::{self, Write};
@@ -195,7 +195,7 @@ impl<W: Write> ColumnWriter<W> {
         cell
     }
 
-    fn write_sentence(&mut self, sentence: &Sentence<'_>, notices: &mut Notices) -> io::Result<()> {
+    fn write_sentence(&mut self, sentence: &Sentence<'_, '_>, notices: &mut Notices) -> io::Result<()> {
         let Sentence {
             document, at, ranges, ..
         } = sentence;
@@ -226,7 +226,7 @@ impl<W: Write> ColumnWriter<W> {
                 ));
             }
             if cells.iter().all(|cell| cell.trim().is_empty()) {
-                let place = place(range, &document.text);
+                let place = sentence.places.place(range);
                 let message = format!("the blank word at {place} was written as `{EMPTY}`");
                 notices.add(NoticeKind::OtherText, &document.id, None, message);
                 cells[0] = EMPTY.to_owned();
@@ -238,11 +238,12 @@ impl<W: Write> ColumnWriter<W> {
 }
 
 /// What the lines of a sentence are made of.
-struct Sentence<'a> {
+struct Sentence<'a, 't> {
     document: &'a Document,
     at: usize,
     ranges: &'a [std::ops::Range<usize>],
     offsets: Option<&'a Offsets<'a>>,
+    places: &'a Places<'t>,
     columns: &'a [Option<usize>],
     labels: &'a [Vec<String>],
     sources: &'a [Option<usize>],
@@ -289,9 +290,10 @@ impl<W: Write> DocumentWriter for ColumnWriter<W> {
             options.misfit,
             notices,
         );
-        let places =
+        let number =
             |name: &String| given.and_then(|given| given.columns.iter().position(|column| column == name));
-        let places: Vec<Option<usize>> = columns.iter().map(places).collect();
+        let columns: Vec<Option<usize>> = columns.iter().map(number).collect();
+        let places = Places::new(&document.text);
         let offsets = options
             .offsets
             .then(|| Offsets::new(&document.text, Unit::Characters));
@@ -305,7 +307,8 @@ impl<W: Write> DocumentWriter for ColumnWriter<W> {
                 at,
                 ranges,
                 offsets: offsets.as_ref(),
-                columns: &places,
+                places: &places,
+                columns: &columns,
                 labels: &all,
                 sources: &sources,
             };

@@ -4,7 +4,7 @@ use super::{Parsed, decode_bytes, parse};
 use crate::document::{Annotation, Document, Place};
 use crate::error::ReadError;
 use crate::formats::encoding::{Decoded, Encoding, read_bytes};
-use crate::formats::losses::{name, part_name, with_marked_tokens};
+use crate::formats::losses::{Places, with_marked_tokens};
 use crate::formats::xml::Escaped;
 use crate::formats::{DocumentWriter, NoticeKind, Notices, tell_unwritten};
 use crate::render::{self, html::Page};
@@ -131,14 +131,15 @@ fn rendered((range, kind, score): &(Range<usize>, String, Option<f64>)) -> rende
 /// The spans of a document that a page can show.
 fn shown(document: &Document, notices: &mut Notices) -> Shown {
     let mut tell = |kind, message: String| notices.add(kind, &document.id, None, message);
+    let places = Places::new(&document.text);
     let mut all: Vec<(Range<usize>, &Annotation)> = Vec::new();
     for annotation in &document.annotations {
         if annotation.fragments.len() > 1 {
-            let name = name(annotation, &document.text);
+            let name = places.name(annotation);
             let message = format!("the fragments of {name} are spans of their own");
             tell(NoticeKind::Fragments, message);
         }
-        tell_details(annotation, &document.text, &mut tell);
+        tell_details(annotation, &places, &mut tell);
         all.extend(
             annotation
                 .fragments
@@ -153,7 +154,7 @@ fn shown(document: &Document, notices: &mut Notices) -> Shown {
                 NoticeKind::OutsideText,
                 format!(
                     "{} is not inside the text and is left out",
-                    part_name(annotation, &range, &document.text)
+                    places.part_name(annotation, &range)
                 ),
             );
         } else {
@@ -169,9 +170,9 @@ fn shown(document: &Document, notices: &mut Notices) -> Shown {
     }
 }
 
-fn tell_details(annotation: &Annotation, text: &str, tell: &mut impl FnMut(NoticeKind, String)) {
+fn tell_details(annotation: &Annotation, places: &Places<'_>, tell: &mut impl FnMut(NoticeKind, String)) {
     for key in annotation.attributes.keys() {
-        let message = format!("the attribute `{key}` of {} is left out", name(annotation, text));
+        let message = format!("the attribute `{key}` of {} is left out", places.name(annotation));
         tell(NoticeKind::Detail, message);
     }
 }
@@ -220,9 +221,10 @@ fn encoded(ascii: &str, encoding: Encoding) -> Vec<u8> {
 
 fn spans(document: &Document, page: &Parsed, notices: &mut Notices) -> Vec<Span> {
     let mut spans = Vec::new();
+    let places = Places::new(&document.text);
     for (at, annotation) in document.annotations.iter().enumerate() {
         let mut tell = |kind, message: String| notices.add(kind, &document.id, None, message);
-        tell_details(annotation, &document.text, &mut tell);
+        tell_details(annotation, &places, &mut tell);
         for (fragment, range) in annotation.fragments.iter().enumerate() {
             let overlaps = |other: &Range<usize>| other.start < range.end && range.start < other.end;
             if document.text.get(range.clone()).is_none_or(str::is_empty) {
@@ -230,13 +232,13 @@ fn spans(document: &Document, page: &Parsed, notices: &mut Notices) -> Vec<Span>
                     NoticeKind::OutsideText,
                     format!(
                         "{} is not inside the text and is left out",
-                        part_name(annotation, range, &document.text)
+                        places.part_name(annotation, range)
                     ),
                 );
                 continue;
             }
             if page.unmarkable.iter().any(overlaps) {
-                let name = part_name(annotation, range, &document.text);
+                let name = places.part_name(annotation, range);
                 let message = format!("{name} stands where HTML allows no tag");
                 tell(NoticeKind::Skipped, message);
             }

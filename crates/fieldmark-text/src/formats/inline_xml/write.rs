@@ -3,7 +3,7 @@
 use super::InlineXmlOptions;
 use super::tags::as_name;
 use crate::document::{Annotation, Document};
-use crate::formats::losses::{name, place, with_marked_tokens};
+use crate::formats::losses::{Places, with_marked_tokens};
 use crate::formats::xml::{Escaped, tell_characters};
 use crate::formats::{DocumentWriter, NoticeKind, Notices, tell_unwritten};
 use std::cmp::Reverse;
@@ -52,19 +52,20 @@ impl<W: Write> InlineXmlWriter<W> {
                 items.push((element.range.clone(), element.kind.clone(), element.kind.clone()));
             }
         }
+        let places = Places::new(&document.text);
         for annotation in &document.annotations {
             let mut tell = |kind, message: String| notices.add(kind, &document.id, None, message);
             let range = annotation.range();
             if document.text.get(range.clone()).is_none_or(str::is_empty) {
                 let message = format!(
                     "{} is not inside the text and is left out",
-                    name(annotation, &document.text)
+                    places.name(annotation)
                 );
                 tell(NoticeKind::OutsideText, message);
                 continue;
             }
             if annotation.fragments.len() > 1 {
-                let message = format!("{} is written without its gaps", name(annotation, &document.text));
+                let message = format!("{} is written without its gaps", places.name(annotation));
                 tell(NoticeKind::Fragments, message);
             }
             let name = self.name(&annotation.kind);
@@ -144,6 +145,7 @@ impl<W: Write> DocumentWriter for InlineXmlWriter<W> {
             None => write!(self.out, "<{root} id=\"{}\">", Escaped(&document.id))?,
             Some(tag) => write!(self.out, "<{root}><{tag}>{}</{tag}>", Escaped(&document.id))?,
         }
+        let places = Places::new(text);
         let mut at = 0;
         let mut open: Vec<(usize, String)> = Vec::new();
         for (range, tag, name) in items {
@@ -154,7 +156,7 @@ impl<W: Write> DocumentWriter for InlineXmlWriter<W> {
             if open.last().is_some_and(|(end, _)| *end < range.end) {
                 let message = format!(
                     "`{name}` at {} overlaps another span and is left out",
-                    place(&range, text)
+                    places.place(&range)
                 );
                 notices.add(NoticeKind::Overlap, &document.id, None, message);
                 continue;

@@ -5,7 +5,7 @@ use super::{Context, Flavour, JsonlWriterOptions, Problem};
 use crate::document::{Annotation, Document, GivenToken, GivenTokens, Relation};
 use crate::error::shown;
 use crate::formats::layers::{self, Sentences};
-use crate::formats::losses::name;
+use crate::formats::losses::Places;
 use crate::formats::{NoticeKind, Notices};
 use crate::offsets::{Offsets, Unit};
 use serde_json::{Map, Value, json};
@@ -171,17 +171,18 @@ pub fn write(document: &Document, options: &JsonlWriterOptions, notices: &mut No
     }
     object.insert("text".to_owned(), Value::from(document.text.as_str()));
     let offsets = Offsets::new(&document.text, Unit::Characters);
+    let places = Places::new(&document.text);
     let mut spans: Vec<(usize, usize, &Annotation)> = Vec::new();
     for annotation in &document.annotations {
         if annotation.fragments.len() > 1 {
-            let message = format!("{} was written with its gaps", name(annotation, &document.text));
+            let message = format!("{} was written with its gaps", places.name(annotation));
             notices.add(NoticeKind::Fragments, &document.id, None, message);
         }
         let range = annotation.range();
         match (offsets.count(range.start), offsets.count(range.end)) {
             (Some(start), Some(end)) => spans.push((start, end, annotation)),
             _ => {
-                let message = format!("{} was left out", name(annotation, &document.text));
+                let message = format!("{} was left out", places.name(annotation));
                 notices.add(NoticeKind::OutsideText, &document.id, None, message);
             }
         }
@@ -286,6 +287,7 @@ fn prodigy(
         .map(|(at, range)| (range.1, at))
         .collect();
     let mut list = Vec::new();
+    let places = Places::new(&document.text);
     for (start, end, annotation) in spans {
         let mut span = Map::new();
         for (key, value) in &annotation.attributes {
@@ -298,7 +300,7 @@ fn prodigy(
                 span.insert("token_end".to_owned(), Value::from(last));
             }
             _ => {
-                let message = format!("{} has no numbers of tokens", name(annotation, &document.text));
+                let message = format!("{} has no numbers of tokens", places.name(annotation));
                 notices.add(NoticeKind::InsideToken, &document.id, None, message);
             }
         }

@@ -6,7 +6,7 @@ use super::{Problems, load, read};
 use crate::document::{Annotation, Document};
 use crate::error::ReadError;
 use crate::formats::encoding::read_bytes;
-use crate::formats::losses::{name, with_marked_tokens};
+use crate::formats::losses::{Places, with_marked_tokens};
 use crate::formats::{DocumentWriter, NoticeKind, Notices, tell_unwritten};
 use crate::source::Source;
 use lopdf::{Dictionary, Object, ObjectId};
@@ -48,11 +48,12 @@ impl<W: Write> DocumentWriter for PdfWriter<W> {
         let document = &*with_marked_tokens(document);
         tell_unwritten(document, "PDF", false, notices);
         let pages: Vec<ObjectId> = pdf.page_iter().collect();
+        let places = Places::new(&document.text);
         for annotation in &document.annotations {
-            tell_details(document, annotation, notices);
+            tell_details(document, &places, annotation, notices);
             let boxes = boxes(annotation, &laid.boxes);
             if boxes.is_empty() {
-                let name = name(annotation, &document.text);
+                let name = places.name(annotation);
                 let message = format!("{name} is not inside the text and is left out");
                 notices.add(NoticeKind::OutsideText, &document.id, None, message);
             }
@@ -73,10 +74,10 @@ impl<W: Write> DocumentWriter for PdfWriter<W> {
     }
 }
 
-fn tell_details(document: &Document, annotation: &Annotation, notices: &mut Notices) {
+fn tell_details(document: &Document, places: &Places<'_>, annotation: &Annotation, notices: &mut Notices) {
     let kept = annotation.attributes.is_empty() && annotation.identifiers.is_empty();
     if !kept {
-        let name = name(annotation, &document.text);
+        let name = places.name(annotation);
         let message = format!("the attributes and identifiers of {name} are left out");
         notices.add(NoticeKind::Detail, &document.id, None, message);
     }
