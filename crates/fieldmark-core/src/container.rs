@@ -51,7 +51,7 @@ mod read;
 mod shared;
 mod write;
 
-pub use atomic::{AtomicFile, atomic_write};
+pub use atomic::{AtomicFile, atomic_write, sync_directory};
 pub use element::{Element, Kind};
 pub use error::{ContainerError, ContainerErrorKind};
 pub use layout::FORMAT_VERSION;

@@ -196,9 +196,9 @@ fn new_file_in(directory: &Path, prefix: &str) -> io::Result<tempfile::NamedTemp
     builder.tempfile_in(directory)
 }
 
-/// Forces the new name to disk.
+/// Forces names that are new in a directory to disk, where the system can do that.
 #[cfg(unix)]
-fn sync_directory(directory: &Path) -> io::Result<()> {
+pub fn sync_directory(directory: &Path) -> io::Result<()> {
     match File::open(directory).and_then(|directory| directory.sync_all()) {
         // Some network file systems cannot do this, and some directories may be written but not read. The
         // file is complete under its name, and nothing more is possible there.
@@ -214,9 +214,9 @@ fn sync_directory(directory: &Path) -> io::Result<()> {
     }
 }
 
-/// Directories cannot be opened as files here.
+/// Does nothing: directories cannot be opened as files here.
 #[cfg(not(unix))]
-fn sync_directory(_: &Path) -> io::Result<()> {
+pub fn sync_directory(_: &Path) -> io::Result<()> {
     Ok(())
 }
 

@@ -6,6 +6,7 @@ use crate::document::{Annotation, Document, Relation};
 use crate::formats::losses::{Holds, Places, one_line};
 use crate::formats::{DocumentWriter, NoticeKind, Notices};
 use crate::offsets::{Offsets, Unit};
+use fieldmark_core::container::sync_directory;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::io::{self, Write};
@@ -34,7 +35,7 @@ impl<W: Write> BratWriter<W> {
 /// Writes documents as [brat stand-off](super) to the files `id.txt` and `id.ann` of a directory.
 ///
 /// Characters that file names do not have everywhere become `_`, and a number is added to a name that exists already;
-/// both are told. The files appear when the writer has finished.
+/// both are told. The files are forced to disk and appear when the writer has finished.
 #[derive(Debug)]
 pub struct BratDirectory {
     directory: PathBuf,
@@ -102,14 +103,25 @@ impl DocumentWriter for BratDirectory {
     }
 
     fn finish(&mut self) -> io::Result<()> {
+        for file in self
+            .written
+            .iter()
+            .flat_map(|name| files(self.staging.path(), name))
+        {
+            fs::OpenOptions::new().write(true).open(file)?.sync_all()?;
+        }
+        let mut directories = HashSet::from([self.directory.clone()]);
         for name in self.written.drain() {
-            make_parent(&self.directory.join(&name))?;
             let (staged, named) = (files(self.staging.path(), &name), files(&self.directory, &name));
-            for (staged, named) in staged.iter().zip(named) {
+            make_parent(&named[0])?;
+            for (staged, named) in staged.iter().zip(&named) {
                 fs::rename(staged, named)?;
             }
+            directories.extend(named[0].parent().map(Path::to_owned));
         }
-        Ok(())
+        directories
+            .iter()
+            .try_for_each(|directory| sync_directory(directory))
     }
 }
 
@@ -219,6 +231,7 @@ fn word(text: &str, what: &str, document: &Document, notices: &mut Notices) -> S
 
 struct Lines<'a, W> {
     document: &'a Document,
+    places: Places<'a>,
     output: &'a mut W,
     notices: &'a mut Notices,
     attributes: usize,
@@ -231,7 +244,6 @@ impl<W: Write> Lines<'_, W> {
         let text = &self.document.text;
         let kind = word(&annotation.kind, "type", self.document, self.notices);
         let mut places = Vec::new();
-    places: Places<'a>,
         let mut covered = Vec::new();
         for fragment in &annotation.fragments {
             let (Some(start), Some(end), Some(part)) = (
@@ -394,6 +406,7 @@ impl<W: Write> DocumentWriter for BratWriter<W> {
         let output = &mut self.annotations;
         let mut lines = Lines {
             document,
+            places: Places::new(&document.text),
             output,
             notices,
             attributes: 0,
@@ -406,7 +419,6 @@ impl<W: Write> DocumentWriter for BratWriter<W> {
         for (id, relation) in ids.relations.iter().zip(&document.relations) {
             lines.relation(id, relation, &ids)?;
         }
-            places: Places::new(&document.text),
         Ok(())
     }
 
