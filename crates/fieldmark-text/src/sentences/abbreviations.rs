@@ -52,6 +52,25 @@ const GERMAN: [(Use, &str); 3] = [
     ),
 ];
 
+/// Words of titles of journals, as lists of references shorten them in every language.
+const TITLES: &str = "J Acad Acta Adv Am Anal Anat Anesthesiol Ann Annu Appl Arch Assoc Bacteriol Biochem Bioinf Biol \
+    Biophys Biotechnol Br Bull Cardiol Chem Chromatogr Clin Commun Crit Curr Cytogenet Dermatol Dev Dis Ecol Endocrinol \
+    Environ Epidemiol Eur Evol Exp Gastroenterol Genet Hematol Hepatol Hum Immunol Infect Inorg Int Invest Lett Mech Med \
+    Metab Microbiol Mol Natl Nephrol Neurol Neurosci Nucl Nutr Obstet Oncol Ophthalmol Opin Org Parasitol Pathol Pediatr \
+    Pharmacol Phys Physiol Proc Psychiatr Psychol Radiol Res Rheumatol Sci Soc Spectrom Struct Surg Symp Toxicol Trans \
+    Trop Vet Virol";
+
+/// Serovars of *Salmonella*, which are written with a capital: `S. Typhimurium`.
+const SEROVARS: &str = "Abortusovis Agona Anatum Arizonae Bareilly Braenderup Choleraesuis Derby Dublin Enteritidis \
+    Gallinarum Hadar Heidelberg Infantis Javiana Kentucky Mbandaka Montevideo Muenchen Newport Paratyphi Pullorum Saintpaul \
+    Schwarzengrund Senftenberg Typhi Typhimurium Virchow Weltevreden";
+
+/// The second names of organisms, as some write them in titles: `The Role of H. Pylori`.
+const EPITHETS: &str = "Aeruginosa Albicans Anthracis Aureus Baumannii Brucei Burgdorferi Cerevisiae Cholerae Coli Cruzi Difficile Elegans \
+    Epidermidis Faecalis Faecium Falciparum Fumigatus Gondii Gonorrhoeae Influenzae Jejuni Laevis Mansoni Melanogaster \
+    Meningitidis Monocytogenes Musculus Norvegicus Pestis Pneumoniae Pneumophila Pombe Pylori Pyogenes Rerio Sapiens Sativa \
+    Subtilis Thaliana Trachomatis Vivax";
+
 /// Words that begin sentences and are neither names nor nouns.
 const ENGLISH_STARTERS: &str = "The This These Those That An In It Its We He She They You There Here However Moreover \
     Furthermore Therefore Thus Hence Although Though After Before When While If As At On For From To By With Without \
@@ -69,15 +88,22 @@ pub(super) struct Abbreviations {
     /// Without the last point; in small letters, unless they are known with a capital only.
     uses: HashMap<String, Use>,
     starters: HashSet<&'static str>,
+    titles: HashSet<&'static str>,
+    serovars: HashSet<&'static str>,
+    epithets: HashSet<&'static str>,
     /// Whether a number with a point before a capital is an ordinal.
     pub ordinals: bool,
 }
 
 impl Abbreviations {
     pub fn new(languages: &[SentenceLanguage], more: &[String]) -> Self {
+        let words = |list: &'static str| list.split_whitespace().filter(|_| !languages.is_empty());
         let mut all = Self {
             uses: HashMap::new(),
             starters: HashSet::new(),
+            titles: words(TITLES).collect(),
+            serovars: words(SEROVARS).collect(),
+            epithets: words(EPITHETS).collect(),
             ordinals: languages.contains(&SentenceLanguage::German),
         };
         for language in languages {
@@ -105,6 +131,16 @@ impl Abbreviations {
     pub fn get(&self, word: &str) -> Option<Use> {
         let found = self.uses.get(word);
         found.or_else(|| self.uses.get(&word.to_lowercase())).copied()
+    }
+
+    /// Whether a word is a shortened one of the title of a journal, without its point.
+    pub fn is_title(&self, word: &str) -> bool {
+        self.titles.contains(word)
+    }
+
+    /// Whether a word is the second name of an organism whose first one begins with a letter.
+    pub fn is_organism(&self, letter: &str, word: &str) -> bool {
+        self.epithets.contains(word) || letter == "S" && self.serovars.contains(word)
     }
 
     /// Whether a word, without what stands after its letters, is known to begin sentences.

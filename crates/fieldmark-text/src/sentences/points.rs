@@ -63,6 +63,9 @@ fn point_ends(known: &Abbreviations, context: &Context<'_>, stopped: &str, right
     if context.before.is_none_or(|before| before.ends_with(':')) && is_enumerator(word) {
         return false;
     }
+    if is_inside_title(known, word, right) {
+        return false;
+    }
     match usage(known, context, word) {
         Some(Use::Inside) => return false,
         Some(Use::Numbered) if is_number(right) => return false,
@@ -74,7 +77,7 @@ fn point_ends(known: &Abbreviations, context: &Context<'_>, stopped: &str, right
         return begins || word.starts_with(char::is_lowercase) && starts_like_a_name(right);
     }
     if is_capital_letter(word) {
-        return begins || !is_initial(context);
+        return begins || !is_initial(context) && !known.is_organism(word, letters(right));
     }
     // The first half of `z. B.`
     let single = |word: &str| word.chars().nth(1).is_none() && word.starts_with(char::is_alphabetic);
@@ -83,6 +86,18 @@ fn point_ends(known: &Abbreviations, context: &Context<'_>, stopped: &str, right
     }
     let ordinal = known.ordinals && word.len() <= 2 && word.bytes().all(|byte| byte.is_ascii_digit());
     !ordinal || begins || !right.starts_with(char::is_uppercase)
+}
+
+/// Whether two words belong to the title of a journal, or to the title and what is cited of it: `J. Biol. Chem. 270`.
+fn is_inside_title(known: &Abbreviations, word: &str, right: &str) -> bool {
+    let next = letters(right);
+    let shortened = right[next.len()..].starts_with('.') && known.is_title(next);
+    if known.is_title(word) {
+        let whole = matches!(next, "USA" | "Cell") || right.starts_with("U.S.A");
+        return shortened || whole || right.starts_with(|c: char| c.is_ascii_digit());
+    }
+    // Words that are not always shortened: `J. Cell. Biochem.`, but `by Smith. J. Wu agreed.`
+    shortened && next != "J" && starts_like_a_name(word)
 }
 
 /// How an abbreviation is used, also if it is written with a space: `e. g.`

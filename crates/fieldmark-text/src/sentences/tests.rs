@@ -75,6 +75,15 @@ fn points_that_end_nothing() {
         "Given i.v. at 5 mg.",
         "Acme Inc. , a company, pays.",
         "Levels of TNF-α. and IL-6",
+        "Mice were given S. Typhimurium orally.",
+        "Growth of S. Typhimurium and of S. Enteritidis was slow.",
+        "Role of H. Pylori in Gastric Cancer",
+        "It was printed in J. Biol. Chem. 270, 1234.",
+        "We read J. Biol. Chem. (1995) twice.",
+        "See Proc. Natl. Acad. Sci. USA 92, 11, or Proc. Natl. Acad. Sci. U.S.A. 93.",
+        "As in Am. J. Physiol. 280:F1 and in EMBO J. 14, 123.",
+        "Printed in J. Cell Biol. 120 and in J. Cell. Biochem. 5 again.",
+        "From Biochem. Biophys. Res. Commun. 5 we know it.",
     ] {
         assert_eq!(split(whole), [whole]);
     }
@@ -100,6 +109,14 @@ fn points_that_end_a_sentence() {
     check("We used 3.5 mM.|Cells died (Fig. 2).|Others lived.");
     check("He got 5 mg.|She got none.");
     check("It took 30 ms.|Then Ms. Wu came.");
+    check("Seen in patients with vitamin C.|The others had none.");
+    check("They lack factor S.|Patients bled.");
+    check("They lack factor S.|Typhoid fever is rare.");
+    check("It was hepatitis B.|Salmonella was absent.");
+    check("It was printed in J. Biol. Chem.|The results are old.");
+    check("It was sent to EMBO J.|Reviewers liked it.");
+    check("This was shown by Smith.|J. Wu agreed.");
+    check("He taught Biol.|Chemistry came later.");
 }
 
 #[test]
