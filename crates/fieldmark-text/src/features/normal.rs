@@ -2,11 +2,13 @@
 
 use super::FeatureError;
 use super::extraction::Sequence;
+use super::numbering::Hashed;
 use crate::dictionaries::{Dictionary, DictionaryBuilder, DictionaryError};
 use crate::normalize::Normalizer;
 use crate::tokenize::{Token, Tokenizer};
 use fieldmark_core::name_hash;
 use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
 
 /// How texts are seen: cut into tokens, each in its normal form.
 #[derive(Clone, Debug, Default)]
@@ -57,7 +59,7 @@ pub(super) struct NormalForms {
     pub text: String,
     pub tokens: Vec<Token>,
     /// The forms of tokens that were seen, by hash.
-    known: HashMap<u64, String>,
+    known: HashMap<u64, String, BuildHasherDefault<Hashed>>,
 }
 
 impl NormalForms {
