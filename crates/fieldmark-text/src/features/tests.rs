@@ -460,9 +460,7 @@ fn dictionaries_find_names_and_their_neighbourhood() {
         &[],
         &["PART"],
     ];
-    for (row, expected) in rows.iter().zip(expected) {
-        assert_eq!(*row, set(expected));
-    }
+    assert_eq!(rows, expected.map(set));
 }
 
 /// Ancestors at depths 2 to 4 for all tokens of an expression (000, section 2.5).
@@ -588,9 +586,7 @@ fn normal_forms_are_seen_by_all_kinds() {
         &["W=color", "POLARITY=positive", "BAG=C1"],
         &["W=blindness"],
     ];
-    for (row, expected) in rows.iter().zip(expected) {
-        assert_eq!(*row, set(expected));
-    }
+    assert_eq!(rows, expected.map(set));
 }
 
 /// Words of names are cut as texts are: `IL-2` is one word where it is one token.
