@@ -5,7 +5,7 @@ use super::config::{Bag, BagContent, Extent, FeatureConfig, Position, RegexTarge
 use super::extraction::Sequence;
 use super::extractor::distinct;
 use super::lists::{Above, Names, Polarities};
-use super::normal::Eyes;
+use super::normal::Preprocessor;
 use super::resources::Resources;
 use crate::dictionaries::{Beginning, Dictionary, DictionaryOptions};
 use crate::normalize::Stemmer;
@@ -36,7 +36,7 @@ impl Context {
     pub fn new(
         config: &FeatureConfig,
         resources: &Resources,
-        eyes: &Eyes,
+        preprocessor: &Preprocessor,
         columns: &mut Vec<String>,
     ) -> Result<Option<Self>, FeatureError> {
         let mut column = |name: String| {
@@ -62,15 +62,19 @@ impl Context {
                     .map(|file| resources.file(file))
                     .transpose()?;
                 let concepts = file.map(|file| Dictionary::read(&file, options)).transpose()?;
-                let concepts = concepts.map(|concepts| eyes.see(concepts)).transpose()?;
+                let concepts = concepts
+                    .map(|concepts| preprocessor.normalize(concepts))
+                    .transpose()?;
                 Self::Bag {
                     bag: bag.clone(),
                     stemmer: Stemmer::new(bag.language),
                     concepts,
                 }
             }
-            FeatureConfig::Dictionary(list) => Self::Names(Names::new(list, resources, eyes)?),
-            FeatureConfig::Ancestors(ancestors) => Self::Above(Above::new(ancestors, resources, eyes)?),
+            FeatureConfig::Dictionary(list) => Self::Names(Names::new(list, resources, preprocessor)?),
+            FeatureConfig::Ancestors(ancestors) => {
+                Self::Above(Above::new(ancestors, resources, preprocessor)?)
+            }
             FeatureConfig::Polarity(polarity) => Self::Polarities(Polarities::new(polarity, resources)?),
             FeatureConfig::Regex(regex) if regex.on == RegexTarget::Text => {
                 Self::Regex(super::compile(&regex.pattern, regex.ignore_case)?)

@@ -173,11 +173,11 @@ impl<'e, N: Numbering> Extraction<'e, N> {
 
     /// The observations of every position.
     pub fn describe(&mut self, sequence: &Sequence<'_>) -> Description<'_> {
-        if self.extractor.eyes.are_plain() {
+        if self.extractor.preprocessor.is_plain() {
             self.observe(sequence);
         } else {
             let mut normal = std::mem::take(&mut self.normal);
-            normal.write(&self.extractor.eyes.normalizer, sequence);
+            normal.write(&self.extractor.preprocessor.normalizer, sequence);
             self.observe(&Sequence {
                 text: &normal.text,
                 tokens: &normal.tokens,

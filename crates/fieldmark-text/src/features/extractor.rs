@@ -5,14 +5,14 @@ use super::collisions;
 use super::config::{BagContent, Conjunction, FeatureConfig};
 use super::context::Context;
 use super::local::Local;
-use super::normal::Eyes;
+use super::normal::Preprocessor;
 use super::resources::Resources;
 use fieldmark_core::name_hash::{self, MAX_OFFSET};
 
 /// Describes tokens by a list of features. It never changes, and threads can share it.
 #[derive(Debug)]
 pub struct Extractor {
-    pub(super) eyes: Eyes,
+    pub(super) preprocessor: Preprocessor,
     pub(super) local: Vec<LocalEntry>,
     pub(super) context: Vec<ContextEntry>,
     pub(super) conjunctions: Vec<Vec<Operand>>,
@@ -59,15 +59,16 @@ pub(super) enum OperandOf {
 
 impl Extractor {
     /// Gets a list ready. `window` is the offset conjunction of the whole list: entries without offsets of
-    /// their own look at so many tokens to either side. `eyes` see every token and every name of a list.
+    /// their own look at so many tokens to either side. Every token, and every name of a list, is seen as the
+    /// preprocessor leaves it.
     pub fn new(
         features: &[FeatureConfig],
         window: usize,
-        eyes: Eyes,
+        preprocessor: Preprocessor,
         resources: &Resources,
     ) -> Result<Self, FeatureError> {
         let mut extractor = Self {
-            eyes,
+            preprocessor,
             local: Vec::new(),
             context: Vec::new(),
             conjunctions: Vec::new(),
@@ -109,7 +110,8 @@ impl Extractor {
                     operand: None,
                 });
             } else if let Some(context) =
-                Context::new(config, resources, &extractor.eyes, &mut extractor.columns).map_err(inside)?
+                Context::new(config, resources, &extractor.preprocessor, &mut extractor.columns)
+                    .map_err(inside)?
             {
                 extractor.context.push(ContextEntry {
                     name,

@@ -5,7 +5,7 @@ use super::config::{self, DictionaryMatch};
 use super::context::{Facts, Solid};
 use super::extraction::Sequence;
 use super::extractor::distinct;
-use super::normal::Eyes;
+use super::normal::Preprocessor;
 use super::resources::Resources;
 use crate::dictionaries::{Dictionary, DictionaryOptions, Fold, Hierarchy, HierarchyFormat, PolarityLexicon};
 
@@ -18,7 +18,11 @@ pub(super) struct Names {
 }
 
 impl Names {
-    pub fn new(list: &config::Dictionary, resources: &Resources, eyes: &Eyes) -> Result<Self, FeatureError> {
+    pub fn new(
+        list: &config::Dictionary,
+        resources: &Resources,
+        preprocessor: &Preprocessor,
+    ) -> Result<Self, FeatureError> {
         let source = match (&list.file, &list.training) {
             (Some(file), None) => resources.file(file)?,
             (None, Some(kind)) => resources.get(&Resources::training_list(kind, list.min_count))?,
@@ -32,9 +36,9 @@ impl Names {
         let names = Dictionary::read(&source, options)?;
         let names = match list.by {
             DictionaryMatch::Name => names,
-            DictionaryMatch::Word => words(&names, options, eyes)?,
+            DictionaryMatch::Word => words(&names, options, preprocessor)?,
         };
-        let names = eyes.see(names)?;
+        let names = preprocessor.normalize(names)?;
         Ok(Self {
             names,
             borders: list.borders,
@@ -78,10 +82,14 @@ impl Names {
 }
 
 /// Every word of every name, as a list of its own: what is a token in a text is one in a name.
-fn words(names: &Dictionary, options: DictionaryOptions, eyes: &Eyes) -> Result<Dictionary, FeatureError> {
+fn words(
+    names: &Dictionary,
+    options: DictionaryOptions,
+    preprocessor: &Preprocessor,
+) -> Result<Dictionary, FeatureError> {
     let mut words: Vec<&str> = Vec::new();
     for (name, _) in names.entries() {
-        let tokens = eyes.tokens(name);
+        let tokens = preprocessor.tokens(name);
         let tokens = tokens.iter().map(|token| token.text(name));
         words.extend(tokens.filter(|word| word.contains(char::is_alphanumeric)));
     }
@@ -100,7 +108,11 @@ pub(super) struct Above {
 }
 
 impl Above {
-    pub fn new(config: &config::Ancestors, resources: &Resources, eyes: &Eyes) -> Result<Self, FeatureError> {
+    pub fn new(
+        config: &config::Ancestors,
+        resources: &Resources,
+        preprocessor: &Preprocessor,
+    ) -> Result<Self, FeatureError> {
         let hierarchy = Hierarchy::read(&resources.file(&config.file)?, config.format)?;
         let spaces = match config.format {
             // Its names are identifiers.
@@ -116,7 +128,7 @@ impl Above {
             .dictionary(options)
             .map_err(|error| FeatureError::Resource(error.to_string()))?;
         Ok(Self {
-            names: eyes.see(names)?,
+            names: preprocessor.normalize(names)?,
             hierarchy,
             depths: distinct(&config.depths),
         })

@@ -48,7 +48,7 @@ pub use config::*;
 pub use extraction::{Description, Extraction, Sequence};
 pub use extractor::Extractor;
 pub use known::Pieces;
-pub use normal::Eyes;
+pub use normal::Preprocessor;
 pub use numbering::{Growing, Numbering};
 pub use resources::Resources;
 

@@ -12,16 +12,16 @@ use std::hash::BuildHasherDefault;
 
 /// How texts are seen: cut into tokens, each in its normal form.
 #[derive(Clone, Debug, Default)]
-pub struct Eyes {
+pub struct Preprocessor {
     /// Where tokens end.
     pub tokenizer: Tokenizer,
     /// What is done to each token.
     pub normalizer: Normalizer,
 }
 
-impl Eyes {
+impl Preprocessor {
     /// Whether tokens are seen as they are written.
-    pub(super) fn are_plain(&self) -> bool {
+    pub(super) fn is_plain(&self) -> bool {
         self.normalizer.steps().is_empty()
     }
 
@@ -34,8 +34,8 @@ impl Eyes {
     }
 
     /// A list with all names in normal form. Names of which nothing is left are not in it.
-    pub(super) fn see(&self, names: Dictionary) -> Result<Dictionary, FeatureError> {
-        if self.are_plain() {
+    pub(super) fn normalize(&self, names: Dictionary) -> Result<Dictionary, FeatureError> {
+        if self.is_plain() {
             return Ok(names);
         }
         let mut forms = NormalForms::default();

@@ -33,16 +33,16 @@ fn describe_all(
         features: Vec<FeatureConfig>,
     }
     let list: List = toml::from_str(features).unwrap();
-    let eyes = Eyes {
+    let preprocessor = Preprocessor {
         tokenizer: Tokenizer::new(TokenizerProfile::Whitespace),
-        ..Eyes::default()
+        ..Preprocessor::default()
     };
-    let tokens = eyes.tokens(text);
+    let tokens = preprocessor.tokens(text);
     let sequence = Sequence {
         columns,
         ..Sequence::new(text, &tokens)
     };
-    names_of(&list.features, window, &sequence, eyes, resources)
+    names_of(&list.features, window, &sequence, preprocessor, resources)
 }
 
 /// Names of the observations at every token of a sequence, with values that are not 1.
@@ -50,10 +50,10 @@ fn names_of(
     features: &[FeatureConfig],
     window: usize,
     sequence: &Sequence<'_>,
-    eyes: Eyes,
+    preprocessor: Preprocessor,
     resources: &Resources,
 ) -> Vec<BTreeSet<String>> {
-    let extractor = Extractor::new(features, window, eyes, resources).unwrap();
+    let extractor = Extractor::new(features, window, preprocessor, resources).unwrap();
     let mut extraction = Extraction::new(&extractor, Growing::default());
     let rows = observations(extraction.describe(sequence));
     let names = extraction.into_numbering().names;
@@ -305,7 +305,7 @@ fn entries_that_cannot_work_are_refused_with_their_number() {
             features: Vec<FeatureConfig>,
         }
         let list: List = toml::from_str(&format!("features = [{{ kind = 'word' }}, {entry}]")).unwrap();
-        let error = Extractor::new(&list.features, 0, Eyes::default(), &Resources::default())
+        let error = Extractor::new(&list.features, 0, Preprocessor::default(), &Resources::default())
             .unwrap_err()
             .to_string();
         assert!(
@@ -324,7 +324,7 @@ fn refused(features: &str, window: usize) -> String {
     Extractor::new(
         &list.features,
         window,
-        Eyes::default(),
+        Preprocessor::default(),
         &lists(&[("a", "a\t1\n"), ("b", "b\t1\n")]),
     )
     .map_or_else(|error| error.to_string(), |_| String::new())
@@ -389,7 +389,8 @@ fn what_is_asked_for_twice_is_there_once() {
         features: Vec<FeatureConfig>,
     }
     let list: List = toml::from_str(features).unwrap();
-    let extractor = Extractor::new(&list.features, 0, Eyes::default(), &Resources::default()).unwrap();
+    let extractor =
+        Extractor::new(&list.features, 0, Preprocessor::default(), &Resources::default()).unwrap();
     let tokens = Tokenizer::new(TokenizerProfile::Whitespace).tokenize("ab");
     let mut extraction = Extraction::new(&extractor, Growing::default());
     let rows = observations(extraction.describe(&Sequence::new("ab", &tokens)));
@@ -411,7 +412,7 @@ fn forgetting_tokens_changes_nothing() {
     let names: Alphabet = ["W=a", "W=b@1"].into_iter().map(str::to_owned).collect();
     let names = Names::new(names.iter());
     let list = [FeatureConfig::Word(Word::default())];
-    let extractor = Extractor::new(&list, 1, Eyes::default(), &Resources::default()).unwrap();
+    let extractor = Extractor::new(&list, 1, Preprocessor::default(), &Resources::default()).unwrap();
     let tokens = Tokenizer::new(TokenizerProfile::Whitespace).tokenize("a b");
     let mut extraction = Extraction::new(&extractor, &names);
     for _ in 0..2 {
@@ -566,7 +567,7 @@ fn normal_forms_are_seen_by_all_kinds() {
         features: Vec<FeatureConfig>,
     }
     let list: List = toml::from_str(features).unwrap();
-    let eyes = Eyes {
+    let preprocessor = Preprocessor {
         tokenizer: Tokenizer::new(TokenizerProfile::Dash),
         normalizer: Normalizer::new(vec![
             Step::Entities,
@@ -575,8 +576,14 @@ fn normal_forms_are_seen_by_all_kinds() {
         ]),
     };
     let text = "TGF-\u{3b2} Colour Tumour color blindness";
-    let tokens = eyes.tokens(text);
-    let rows = names_of(&list.features, 0, &Sequence::new(text, &tokens), eyes, &resources);
+    let tokens = preprocessor.tokens(text);
+    let rows = names_of(
+        &list.features,
+        0,
+        &Sequence::new(text, &tokens),
+        preprocessor,
+        &resources,
+    );
     let expected: [&[&str]; 7] = [
         &["W=TGF", "LIST:genes", "BETA", "BAG=tgf"],
         &["W=-", "LIST:genes", "BETA", "BAG=-"],
@@ -621,7 +628,7 @@ fn tokens_with_white_space_keep_their_names() {
         &features,
         0,
         &Sequence::new(text, &tokens),
-        Eyes::default(),
+        Preprocessor::default(),
         &Resources::default(),
     );
     assert_eq!(rows[0], set(&["W=R_&_D", "& W=R_&_D & W=10_000@1"]));

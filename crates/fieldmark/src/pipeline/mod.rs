@@ -24,7 +24,7 @@ use crate::Error;
 use crate::config::Config;
 use fieldmark_chain::ChainModel;
 use fieldmark_core::container::{Container, ContainerWriter};
-use fieldmark_text::features::{Extractor, Eyes, Resources};
+use fieldmark_text::features::{Extractor, Preprocessor, Resources};
 use fieldmark_text::tokenize::Tokenizer;
 use sequences::Cutter;
 use stack::Stack;
@@ -141,11 +141,16 @@ fn extractor(config: &Config, resources: &Resources) -> Result<Extractor, Error>
             "the config has no features: add at least `[[features]]` with `kind = \"word\"`".into(),
         ));
     }
-    let eyes = Eyes {
+    let preprocessor = Preprocessor {
         tokenizer: Tokenizer::new(config.text.tokenizer.clone()),
         normalizer: config.text.normalize.clone(),
     };
-    Ok(Extractor::new(&config.features, config.window, eyes, resources)?)
+    Ok(Extractor::new(
+        &config.features,
+        config.window,
+        preprocessor,
+        resources,
+    )?)
 }
 
 #[cfg(test)]
