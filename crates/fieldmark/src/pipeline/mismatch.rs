@@ -2,6 +2,7 @@
 
 use crate::config::TextConfig;
 use fieldmark_text::document::{Document, GivenToken};
+use fieldmark_text::normalize::Normalizer;
 use fieldmark_text::tokenize::{Token, Tokenizer, TokenizerProfile};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -25,30 +26,41 @@ pub struct TokenMismatch {
     pub better: Option<(&'static str, usize)>,
 }
 
-/// Compares the tokens that documents come with with those that the tokenizer makes of their text; `None` if they are
-/// the same, or if the config does not take them as they are.
+/// Compares the tokens that documents come with with those that the tokenizer makes of their normal form, as it does
+/// when the model is used; `None` if they are the same, or if the config does not take them as they are.
 pub fn token_mismatch(config: &TextConfig, documents: &[Document]) -> Option<TokenMismatch> {
     if config.retokenize {
         return None;
     }
     let mut examples: BTreeMap<String, (usize, Vec<String>)> = BTreeMap::new();
     let mut tokens = 0;
-    let different = compare(&config.tokenizer, documents, |document, given, found| {
-        tokens += 1;
-        if let Some(found) = found {
-            let text = |range: Range<usize>| document.text.get(range).unwrap_or_default().to_owned();
-            let pieces = found.iter().map(|token| text(token.range())).collect();
-            let example = examples.entry(text(given.range.clone()));
-            example.or_insert((0, pieces)).0 += 1;
-        }
-    });
+    let normalizer = &config.normalize;
+    let different = compare(
+        &config.tokenizer,
+        normalizer,
+        documents,
+        |document, given, found| {
+            tokens += 1;
+            if let Some(found) = found {
+                let text = |range: Range<usize>| document.text.get(range).unwrap_or_default().to_owned();
+                let pieces = found.iter().map(|token| text(token.range())).collect();
+                let example = examples.entry(text(given.range.clone()));
+                example.or_insert((0, pieces)).0 += 1;
+            }
+        },
+    );
     let (word, (_, pieces)) = examples.into_iter().rev().max_by_key(|(_, (count, _))| *count)?;
     // In columns, blanks separate all tokens: white space is right there, and nowhere else.
     let others = TokenizerProfile::NAMED
         .into_iter()
         .filter(|profile| *profile != TokenizerProfile::Whitespace && *profile != config.tokenizer);
     let best = others
-        .map(|profile| (profile.name(), compare(&profile, documents, |_, _, _| {})))
+        .map(|profile| {
+            (
+                profile.name(),
+                compare(&profile, normalizer, documents, |_, _, _| {}),
+            )
+        })
         .min_by_key(|(_, count)| *count);
     Some(TokenMismatch {
         different,
@@ -63,6 +75,7 @@ pub fn token_mismatch(config: &TextConfig, documents: &[Document]) -> Option<Tok
 /// those.
 fn compare(
     profile: &TokenizerProfile,
+    normalizer: &Normalizer,
     documents: &[Document],
     mut each: impl FnMut(&Document, &GivenToken, Option<&[Token]>),
 ) -> usize {
@@ -78,7 +91,7 @@ fn compare(
                 continue;
             };
             found.clear();
-            tokenizer.tokenize_into(&document.text, start..end, &mut found);
+            normalizer.tokenize_into(&tokenizer, &document.text, start..end, &mut found);
             for given in sentence {
                 let first = found.partition_point(|token| token.end <= given.range.start);
                 let last = found.partition_point(|token| token.start < given.range.end);
@@ -122,6 +135,7 @@ impl fmt::Display for TokenMismatch {
 mod tests {
     use super::*;
     use fieldmark_text::document::GivenTokens;
+    use fieldmark_text::normalize::Step;
 
     fn document(text: &str) -> Document {
         let mut at = 0;
@@ -168,6 +182,19 @@ mod tests {
             token_mismatch(&config(TokenizerProfile::Clinical), &documents),
             None
         );
+    }
+
+    #[test]
+    fn tokens_are_those_of_the_normal_form() {
+        let documents = [document("TGF &beta; rose")];
+        let plain = config(TokenizerProfile::Fine);
+        let found = token_mismatch(&plain, &documents).unwrap();
+        assert_eq!(found.example.1, ["&", "beta", ";"]);
+        let normal = TextConfig {
+            normalize: Normalizer::new(vec![Step::Entities]),
+            ..plain
+        };
+        assert_eq!(token_mismatch(&normal, &documents), None);
     }
 
     #[test]
