@@ -4,6 +4,7 @@ use fieldmark_chain::StructureError;
 use fieldmark_core::container::ContainerError;
 use fieldmark_core::optimize::OptimizeError;
 use fieldmark_text::{ReadError, TemplateError};
+use std::path::PathBuf;
 
 /// What can go wrong between a file and a model.
 #[derive(Debug, thiserror::Error)]
@@ -30,6 +31,15 @@ pub enum Error {
     /// A list of features that cannot work.
     #[error(transparent)]
     Features(#[from] fieldmark_text::features::FeatureError),
+    /// A model whose labels are features of another.
+    #[error("the model {}, whose labels are a feature: {problem}", file.display())]
+    Stacked {
+        /// Its name in the config.
+        file: PathBuf,
+        /// What is wrong with it.
+        #[source]
+        problem: Box<Error>,
+    },
     /// An option that contradicts another, the data or the model.
     #[error("{0}")]
     Option(String),

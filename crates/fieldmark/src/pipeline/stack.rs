@@ -20,15 +20,11 @@ impl Stack {
         for feature in &config.features {
             if let FeatureConfig::Model(model) = feature {
                 let bytes = resources.bytes(&model.file)?.to_vec();
-                let container = Container::from_bytes(bytes)?;
-                if !Pipeline::is_in(&container) {
-                    let file = model.file.display();
-                    let problem = format!(
-                        "{file} is a model of observations, expected one that was trained with a config"
-                    );
-                    return Err(Error::Option(problem));
-                }
-                pipelines.push((feature.name(), Pipeline::from_container(Arc::new(container))?));
+                let pipeline = open(bytes).map_err(|problem| Error::Stacked {
+                    file: model.file.clone(),
+                    problem: Box::new(problem),
+                })?;
+                pipelines.push((feature.name(), pipeline));
             }
         }
         Ok(Self { pipelines })
@@ -43,6 +39,15 @@ impl Stack {
                 .collect(),
         )
     }
+}
+
+fn open(bytes: Vec<u8>) -> Result<Pipeline, Error> {
+    let container = Container::from_bytes(bytes)?;
+    if !Pipeline::is_in(&container) {
+        let problem = "it is a model of observations, expected one that was trained with a config";
+        return Err(Error::Option(problem.to_owned()));
+    }
+    Pipeline::from_container(Arc::new(container))
 }
 
 /// The pipelines of a [`Stack`] at work.
