@@ -142,7 +142,7 @@ entry! {
     }
 }
 entry! {
-    /// Settings of `ngrams`.
+    /// Settings of `ngrams`. Tokens of more than 10,000 bytes are no words and have none.
     Ngrams {
         /// Numbers of characters.
         lengths: Vec<usize> = vec![2, 3, 4],

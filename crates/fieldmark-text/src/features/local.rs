@@ -10,6 +10,9 @@ use crate::dictionaries::WordClasses;
 use crate::normalize::Stemmer;
 use std::fmt::Write;
 
+/// Longer tokens have no n-grams.
+const LONGEST_CUT: usize = 10_000;
+
 /// A token as the extractor sees it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Form<'a> {
@@ -152,7 +155,7 @@ impl Local {
                     say(format_args!("{name}"));
                 }
             }
-            Self::Ngrams { lengths, lower, ends } => {
+            Self::Ngrams { lengths, lower, ends } if token.text.len() <= LONGEST_CUT => {
                 let mut whole = String::new();
                 let text = if *ends {
                     let _ = write!(whole, "^{}$", written(*lower));
@@ -171,6 +174,7 @@ impl Local {
                     }
                 }
             }
+            Self::Ngrams { .. } => {}
             Self::Space => {
                 if token.space.0 {
                     say(format_args!("{name}_LEFT"));

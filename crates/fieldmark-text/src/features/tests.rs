@@ -464,6 +464,16 @@ fn dictionaries_find_names_and_their_neighbourhood() {
     assert_eq!(rows, expected.map(set));
 }
 
+/// What is so long is no word, and its parts would take a hundred times its memory.
+#[test]
+fn long_tokens_have_no_ngrams() {
+    let features = "features = [{ kind = 'ngrams', lengths = [2], ends = false }]";
+    let rows =
+        |length: usize| describe_all(features, 0, &"ab".repeat(length / 2), &[], &Resources::default());
+    assert_eq!(rows(10_000), [set(&["GRAM2=ab", "GRAM2=ba"])]);
+    assert_eq!(rows(10_002), [set(&[])]);
+}
+
 /// Ancestors at depths 2 to 4 for all tokens of an expression (000, section 2.5).
 #[test]
 fn ancestors_of_the_radiology_lexicon() {

@@ -25,6 +25,8 @@ pub enum NoticeKind {
     Fragments,
     /// A span crosses the border between two sentences.
     CrossesSentence,
+    /// A sentence is so long that its parts have to do without each other.
+    LongSentence,
     /// A label breaks the label scheme.
     Scheme,
     /// The format has no place for relations.
@@ -49,6 +51,7 @@ impl fmt::Display for NoticeKind {
             NoticeKind::Nested => "nested span",
             NoticeKind::Fragments => "span with gaps",
             NoticeKind::CrossesSentence => "span over the end of a sentence",
+            NoticeKind::LongSentence => "long sentence",
             NoticeKind::Scheme => "label breaks the scheme",
             NoticeKind::Relation => "relation",
             NoticeKind::Detail => "detail without a place",

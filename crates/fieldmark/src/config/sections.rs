@@ -28,7 +28,8 @@ pub struct DataConfig {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TextConfig {
-    /// Where sentences end; `mode = "none"` takes a text as it is.
+    /// Where sentences end; `mode = "none"` takes a text as it is. What has more than 32,768 tokens is cut between words
+    /// all the same.
     pub sentences: SentenceOptions,
     /// Where tokens end.
     pub tokenizer: TokenizerProfile,

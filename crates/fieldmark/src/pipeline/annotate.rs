@@ -48,7 +48,7 @@ pub struct AnnotatorOptions {
     pub space: Space,
 }
 
-/// What an [`Annotator`] that is limited has to tell.
+/// What an [`Annotator`] has to tell.
 #[derive(Debug, Default)]
 pub struct AnnotatorReport {
     /// Sentences without an answer: nothing is marked in them, and their labels are `?`.
@@ -273,7 +273,8 @@ impl<'p> Annotator<'p> {
 
     fn cut<'d>(&mut self, document: &'d Document) -> Result<Sentences<'d>, Error> {
         let mut sentences = Sentences::default();
-        self.pipeline.cutter.cut(document, &mut sentences);
+        let notices = &mut self.report.notices;
+        self.pipeline.cutter.cut(document, &mut sentences, notices);
         self.look_up(&document.text, &mut sentences)?;
         Ok(sentences)
     }

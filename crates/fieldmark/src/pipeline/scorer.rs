@@ -115,6 +115,7 @@ mod tests {
     use crate::pipeline::sequences::{Sentences, describe};
     use crate::pipeline::tests::{corpus, trained};
     use fieldmark_core::{DatasetBuilder, Gold};
+    use fieldmark_text::formats::Notices;
 
     /// Scores from whole data sets, without remembering anything.
     #[test]
@@ -129,7 +130,9 @@ mod tests {
             let mut fresh = Extraction::new(&pipeline.extractor, pipeline.chain.observations());
             for document in corpus().into_iter().chain(corpus()) {
                 let mut sentences = Sentences::default();
-                pipeline.cutter.cut(&document, &mut sentences);
+                pipeline
+                    .cutter
+                    .cut(&document, &mut sentences, &mut Notices::new());
                 sentences
                     .try_for_each(&document.text, &[], |_, sequence| {
                         let mut builder = DatasetBuilder::new();

@@ -5,11 +5,17 @@ use crate::config::TextConfig;
 use fieldmark_core::{DatasetBuilder, Gold};
 use fieldmark_text::document::{Document, GivenTokens};
 use fieldmark_text::features::{Extraction, Numbering, Sequence};
+use fieldmark_text::formats::{NoticeKind, Notices};
 use fieldmark_text::normalize::Normalizer;
 use fieldmark_text::sentences::SentenceSplitter;
 use fieldmark_text::tokenize::{Token, Tokenizer};
 use std::borrow::Cow;
 use std::ops::Range;
+
+/// Sentences of a text that is cut into tokens here are not longer than this: describing and labelling take about a
+/// kilobyte for each token of a sentence, and a text without any border, such as a table of numbers, may have millions.
+/// No true sentence and hardly any whole document comes near it.
+pub(super) const LONGEST: usize = 1 << 15;
 
 /// Cuts documents into sentences and tokens.
 #[derive(Debug)]
@@ -26,6 +32,8 @@ pub(crate) struct Sentences<'d> {
     pub tokens: Vec<Token>,
     /// The end of every sentence, in tokens.
     ends: Vec<usize>,
+    /// How many sentences were longer than [`LONGEST`].
+    cut: usize,
     given: Option<&'d GivenTokens>,
     /// Columns that were found out: by name, what they say about the tokens of each sentence.
     pub extra: Vec<(String, Vec<Vec<String>>)>,
@@ -41,11 +49,13 @@ impl Cutter {
         }
     }
 
-    /// Cuts a document. Tokens that its source gives are taken as they are, unless the config says otherwise.
-    pub fn cut<'d>(&self, document: &'d Document, sentences: &mut Sentences<'d>) {
+    /// Cuts a document. Tokens and sentences that its source gives are taken as they are, unless the config says
+    /// otherwise.
+    pub fn cut<'d>(&self, document: &'d Document, sentences: &mut Sentences<'d>, notices: &mut Notices) {
         sentences.tokens.clear();
         sentences.ends.clear();
         sentences.extra.clear();
+        sentences.cut = 0;
         sentences.given = document.given.as_ref().filter(|_| !self.retokenize);
         let text = &document.text;
         match sentences.given {
@@ -62,12 +72,16 @@ impl Cutter {
                 for range in self.splitter.split(text) {
                     self.normalizer
                         .tokenize_into(&self.tokenizer, text, range, &mut sentences.tokens);
-                    if sentences.ends.last() != Some(&sentences.tokens.len()) && !sentences.tokens.is_empty()
-                    {
-                        sentences.ends.push(sentences.tokens.len());
-                    }
+                    sentences.end();
                 }
             }
+        }
+        if sentences.cut > 0 {
+            let message = format!(
+                "{} with more than {LONGEST} tokens: each was cut into parts, which are sentences of their own",
+                sentences.cut
+            );
+            notices.add(NoticeKind::LongSentence, &document.id, None, message);
         }
     }
 }
@@ -83,6 +97,21 @@ fn given_token(text: &str, range: Range<usize>) -> Token {
 }
 
 impl<'d> Sentences<'d> {
+    /// Ends a sentence after the last token; a long one also before, between words if it has any.
+    fn end(&mut self) {
+        let mut start = self.ends.last().copied().unwrap_or(0);
+        self.cut += usize::from(self.tokens.len() - start > LONGEST);
+        while self.tokens.len() - start > LONGEST {
+            let most = start + LONGEST;
+            let mut words = (most - LONGEST / 2..=most).rev();
+            start = words.find(|&at| self.tokens[at].space_before).unwrap_or(most);
+            self.ends.push(start);
+        }
+        if start < self.tokens.len() {
+            self.ends.push(self.tokens.len());
+        }
+    }
+
     /// The sentences as ranges of tokens.
     pub fn ranges(&self) -> impl Iterator<Item = Range<usize>> + '_ {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());

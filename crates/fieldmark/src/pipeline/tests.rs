@@ -2,6 +2,7 @@
 
 use super::*;
 use fieldmark_text::document::{Annotation, Document};
+use fieldmark_text::formats::Notices;
 use std::path::Path;
 
 pub(super) const CONFIG_TEXT: &str = "
@@ -94,8 +95,8 @@ fn what_does_not_fit_tokens_or_sentences_is_noticed() {
     let config = Config::parse(CONFIG_TEXT, &[]).unwrap();
     let cutter = Cutter::new(&config.text);
     let mut sentences = sequences::Sentences::default();
-    cutter.cut(&document, &mut sentences);
-    let mut notices = fieldmark_text::formats::Notices::new();
+    cutter.cut(&document, &mut sentences, &mut Notices::new());
+    let mut notices = Notices::new();
     let labels = gold::labels(&config.labels, &document, &sentences, &mut notices);
     assert_eq!(
         labels,
@@ -208,6 +209,78 @@ fn labels_of_another_model_are_features() {
     let mut document = Document::new("d", corpus()[0].text.clone());
     read.annotator().annotate(&mut document).unwrap();
     assert_eq!(document.annotations.len(), 2);
+}
+
+#[test]
+fn texts_without_borders_are_cut_between_words() {
+    let longest = sequences::LONGEST;
+    let config = |tokenizer: &str| Config::parse("", &[format!("text.tokenizer={tokenizer}")]).unwrap();
+    let cut = |tokenizer: &str, text: String| {
+        let document = Document::new("long", text);
+        let (mut sentences, mut notices) = (sequences::Sentences::default(), Notices::new());
+        Cutter::new(&config(tokenizer).text).cut(&document, &mut sentences, &mut notices);
+        let starts: Vec<bool> = sentences
+            .ranges()
+            .map(|range| sentences.tokens[range.start].space_before)
+            .collect();
+        let lengths: Vec<usize> = sentences.ranges().map(|range| range.len()).collect();
+        (lengths, starts, notices.all().len())
+    };
+    let (lengths, _, notices) = cut("whitespace", "ab ".repeat(longest));
+    assert_eq!((lengths, notices), (vec![longest], 0));
+    let (lengths, _, notices) = cut("whitespace", "ab ".repeat(2 * longest + 1));
+    assert_eq!((lengths, notices), (vec![longest, longest, 1], 1));
+    // Three tokens in a word, and a short sentence afterwards.
+    let (lengths, starts, notices) = cut("dash", "a-b ".repeat(longest / 2) + ".\n\nThe end.");
+    assert_eq!(
+        lengths,
+        [
+            longest - longest % 3,
+            longest / 2 * 3 - (longest - longest % 3) + 1,
+            3
+        ]
+    );
+    assert!(starts.iter().all(|&start| start) && notices == 1, "{starts:?}");
+    // One word, in the middle of which there is no better place than any.
+    let (lengths, _, _) = cut("dash", "-".repeat(longest + 5));
+    assert_eq!(lengths, [longest, 5]);
+}
+
+#[test]
+fn a_long_sentence_is_marked_in_parts_and_told() {
+    let trained = trained();
+    let mut annotator = trained.pipeline.annotator();
+    let text = format!(
+        "{}We saw xyz protein in the cell",
+        "we ".repeat(sequences::LONGEST)
+    );
+    let mut document = Document::new("long", text);
+    annotator.annotate(&mut document).unwrap();
+    let last = document.annotations.last().unwrap();
+    assert_eq!(last.text(&document.text), "xyz");
+    let report = annotator.take_report();
+    let told: Vec<String> = report.notices.all().iter().map(ToString::to_string).collect();
+    assert!(
+        told.len() == 1 && told[0].starts_with("long: long sentence: 1 with more than"),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn a_bad_model_of_a_stack_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let bytes = trained().pipeline.to_bytes().unwrap();
+    let damaged = [&bytes[..bytes.len() / 2], b"?"].concat();
+    let config = Config::parse(
+        CONFIG_TEXT,
+        &["features=[{ kind = 'model', file = 'lower.fmk' }]".to_owned()],
+    );
+    let config = config.unwrap();
+    for content in [&b"no model"[..], &damaged] {
+        std::fs::write(folder.path().join("lower.fmk"), content).unwrap();
+        let error = train_pipeline(&config, folder.path(), &corpus(), &[], &mut ()).unwrap_err();
+        assert!(error.to_string().starts_with("the model lower.fmk"), "{error}");
+    }
 }
 
 /// Every model of a stack has the default name; the middle one turns the labels of the first around.

@@ -150,7 +150,7 @@ impl<'d> Labelled<'d> {
         let mut first = 0;
         for document in documents {
             let mut sentences = Sentences::default();
-            cutter.cut(document, &mut sentences);
+            cutter.cut(document, &mut sentences, notices);
             labellers.add_columns(&document.text, &mut sentences)?;
             let labels = gold::labels(&config.labels, document, &sentences, notices);
             if labels.len() == sentences.len() {

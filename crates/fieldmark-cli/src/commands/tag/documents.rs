@@ -84,6 +84,9 @@ const GROUP: usize = 256;
 
 impl Arguments {
     /// Marks documents.
+/// They are fewer if they have so many bytes of text.
+const GROUP_BYTES: usize = 8 << 20;
+
     pub(super) fn tag_documents(
         &self,
         pipeline: &Pipeline,
@@ -165,12 +168,14 @@ impl Arguments {
             let mut reader = read.open_or(&Source::from_argument(file), Some(DocumentFormat::Text))?;
             loop {
                 let mut group: Vec<Document> = Vec::with_capacity(GROUP);
-                while group.len() < GROUP {
+                let mut bytes = 0;
+                while group.len() < GROUP && bytes < GROUP_BYTES {
                     match reader.next(notices)? {
                         Some(mut document) => {
                             names.tell_apart(file, &mut document);
                             group.push(document);
                         }
+                            bytes += document.text.len();
                         None => break,
                     }
                 }
