@@ -88,7 +88,8 @@ pub(crate) fn spans(
                 };
                 let text = |range: &Range<usize>| {
                     let tokens = &sentences.tokens;
-                    document.text[tokens[range.start].start..tokens[range.end - 1].end].to_owned()
+                    let bytes = tokens[range.start].start..tokens[range.end - 1].end;
+                    document.text.get(bytes).unwrap_or_default()
                 };
                 let nested = goes.start >= stays.start && goes.end <= stays.end;
                 let notice = if nested {

@@ -95,17 +95,16 @@ fn known_spans(
             set.retain(|label| allowed.contains(label));
         }
     };
-    for sentence in sentences.ranges() {
-        for (range, kind) in placed.iter().filter(|(range, _)| sentence.contains(&range.start)) {
-            if range.start > sentence.start {
-                narrow(
-                    range.start - 1,
-                    neighbours(scheme, labels, range.len(), kind, true),
-                );
-            }
-            if range.end < sentence.end {
-                narrow(range.end, neighbours(scheme, labels, range.len(), kind, false));
-            }
+    for (range, kind) in &placed {
+        let sentence = sentences.sentence_of(range.start);
+        if range.start > sentence.start {
+            narrow(
+                range.start - 1,
+                neighbours(scheme, labels, range.len(), kind, true),
+            );
+        }
+        if range.end < sentence.end {
+            narrow(range.end, neighbours(scheme, labels, range.len(), kind, false));
         }
     }
     known
@@ -136,7 +135,10 @@ fn neighbours(scheme: Scheme, labels: &Alphabet, length: usize, kind: &str, befo
 
 #[cfg(test)]
 mod tests {
+    use super::super::sequences::Cutter;
     use super::*;
+    use crate::config::TextConfig;
+    use fieldmark_text::document::{Annotation, GivenToken, GivenTokens};
 
     #[test]
     fn a_known_span_does_not_grow_into_its_neighbours() {
@@ -156,6 +158,48 @@ mod tests {
         assert_eq!(names(true), ["O", "B-X", "I-X", "B-Y", "I-Y"]);
         assert_eq!(labels_of(Scheme::Iob2, &labels, 2, "X"), Some(vec![1, 2]));
         assert_eq!(labels_of(Scheme::Iob2, &labels, 1, "Z"), None);
+    }
+
+    #[test]
+    fn a_known_span_says_nothing_about_other_sentences() {
+        let mut labels = Alphabet::default();
+        for label in ["O", "B-X", "I-X"] {
+            labels.intern(label);
+        }
+        let token = |range| GivenToken {
+            range,
+            ..GivenToken::default()
+        };
+        let given = GivenTokens {
+            sentences: vec![vec![token(0..3), token(4..7)], vec![token(8..11), token(12..15)]],
+            ..GivenTokens::default()
+        };
+        let known_of = |spans: &[Range<usize>]| {
+            let document = Document {
+                annotations: spans
+                    .iter()
+                    .map(|span| Annotation::new(span.clone(), "X"))
+                    .collect(),
+                given: Some(given.clone()),
+                ..Document::new("1", "Ada met Bob ran")
+            };
+            let mut sentences = Sentences::default();
+            Cutter::new(&TextConfig::default()).cut(&document, &mut sentences, &mut Notices::new());
+            known_spans(
+                &LabelConfig::default(),
+                &labels,
+                &document,
+                &sentences,
+                &mut Notices::new(),
+            )
+        };
+        let (all, begin, outside) = (Some(vec![0, 1, 2]), Some(vec![1]), Some(vec![0, 1]));
+        assert_eq!(known_of(&[4..7]), [all, begin.clone(), None, None]);
+        assert_eq!(known_of(&[8..11]), [None, None, begin.clone(), outside.clone()]);
+        assert_eq!(
+            known_of(&[0..3, 8..11]),
+            [begin.clone(), outside.clone(), begin, outside]
+        );
     }
 
     #[test]

@@ -120,6 +120,13 @@ impl<'d> Sentences<'d> {
             .map(|(start, end)| start..end)
     }
 
+    /// The sentence that a token is in, as a range of tokens.
+    pub fn sentence_of(&self, token: usize) -> Range<usize> {
+        let at = self.ends.partition_point(|&end| end <= token);
+        let end = |at: usize| self.ends.get(at).copied().unwrap_or(self.tokens.len());
+        at.checked_sub(1).map_or(0, end)..end(at)
+    }
+
     pub fn len(&self) -> usize {
         self.ends.len()
     }
