@@ -20,8 +20,9 @@ pub struct Comparison {
     pub second: NamedScore,
     /// What is more than chance.
     pub tests: Vec<Significance>,
-    /// How often randomisation exchanged outputs.
-    pub shuffles: u64,
+    /// How often randomisation exchanged outputs, if it was among the tests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shuffles: Option<u64>,
     /// Documents on which the first, or the second, has the better F; on the others both are as good.
     pub better: (usize, usize),
 }
@@ -33,7 +34,8 @@ pub struct CompareOptions {
     pub measure: Measure,
     /// How much recall weighs against precision in F.
     pub beta: f64,
-    /// The tests, in the order of the report.
+    /// The tests, in the order of the report; without any, randomisation and, of two documents or more, the paired
+    /// t-test.
     pub tests: Vec<Test>,
     /// Which differences speak against chance.
     pub tail: Tail,
@@ -46,7 +48,7 @@ impl Default for CompareOptions {
         Self {
             measure: Measure::Exact,
             beta: 1.0,
-            tests: vec![Test::Randomisation, Test::PairedT],
+            tests: Vec::new(),
             tail: Tail::Both,
             seed: 0,
         }
@@ -55,8 +57,8 @@ impl Default for CompareOptions {
 
 /// Compares two systems, given as pairs of the same gold documents in the same order.
 ///
-/// Randomisation tests precision, recall and F of all documents together; t-tests are of F of single documents, and are
-/// left out if there are fewer than two.
+/// Randomisation tests precision, recall and F of all documents together; t-tests are of F of single documents, of which
+/// they need two.
 pub fn compare(first: &[Pair], second: &[Pair], options: &CompareOptions) -> Result<Comparison, AssessError> {
     let &CompareOptions { beta, tail, seed, .. } = options;
     let gene_mention = options.measure == Measure::GeneMention;
@@ -78,7 +80,13 @@ pub fn compare(first: &[Pair], second: &[Pair], options: &CompareOptions) -> Res
     let better =
         |one: &[f64], other: &[f64]| one.iter().zip(other).filter(|(one, other)| one > other).count();
     let mut tests = Vec::new();
-    for &test in &options.tests {
+    let defaults = [Test::Randomisation, Test::PairedT];
+    let wanted = match options.tests.as_slice() {
+        [] if first.len() < 2 => &defaults[..1],
+        [] => &defaults[..],
+        tests => tests,
+    };
+    for &test in wanted {
         if test == Test::Randomisation {
             let by = |name: &str, measure: &dyn Fn(&Counts) -> f64| {
                 Significance::by_randomisation(name, &ones, &others, measure, tail, seed)
@@ -88,7 +96,8 @@ pub fn compare(first: &[Pair], second: &[Pair], options: &CompareOptions) -> Res
             tests.push(by(&f_name(beta), &|counts| counts.f_beta(beta))?);
         } else {
             let name = format!("{} of documents", f_name(beta));
-            tests.extend(Significance::of_means(test, name, &one_by_one, &other_by_other, tail, seed).ok());
+            let tested = Significance::of_means(test, name, &one_by_one, &other_by_other, tail, seed);
+            tests.push(tested.map_err(|error| AssessError::Test { test, error })?);
         }
     }
     Ok(Comparison {
@@ -97,7 +106,7 @@ pub fn compare(first: &[Pair], second: &[Pair], options: &CompareOptions) -> Res
         first: NamedScore::new("first", ones.iter().copied().sum(), beta),
         second: NamedScore::new("second", others.iter().copied().sum(), beta),
         tests,
-        shuffles: SHUFFLES,
+        shuffles: wanted.contains(&Test::Randomisation).then_some(SHUFFLES),
         better: (
             better(&one_by_one, &other_by_other),
             better(&other_by_other, &one_by_one),
@@ -157,6 +166,29 @@ mod tests {
         );
         assert!((welch.degrees_of_freedom.unwrap() - 19.0).abs() < 1e-9);
         assert_eq!(comparison.better, (19, 1));
+    }
+
+    #[test]
+    fn a_test_that_was_asked_for_is_done_or_refused() {
+        let (first, second) = systems();
+        let of = |documents: usize, tests: &[Test]| {
+            let options = CompareOptions {
+                tests: tests.to_vec(),
+                ..CompareOptions::default()
+            };
+            compare(&first[..documents], &second[..documents], &options)
+        };
+        for test in [Test::PairedT, Test::Welch] {
+            let error = of(1, &[test]).unwrap_err().to_string();
+            assert!(
+                error.starts_with(test.name()) && error.contains("at least 2"),
+                "{error}"
+            );
+        }
+        assert_eq!(of(1, &[]).unwrap().tests.len(), 3);
+        let shuffled = |tests: &[Test]| of(2, tests).unwrap().shuffles.is_some();
+        assert!(shuffled(&[]) && shuffled(&[Test::Welch, Test::Randomisation]));
+        assert!(!shuffled(&[Test::Welch, Test::PairedT]));
     }
 
     #[test]

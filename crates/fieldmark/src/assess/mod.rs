@@ -171,6 +171,14 @@ pub enum AssessError {
     /// A weight of recall that is none.
     #[error("beta is {0}, expected a number above 0")]
     Beta(f64),
+    /// A test that cannot be done.
+    #[error("{}: {error}", test.name())]
+    Test {
+        /// The test.
+        test: Test,
+        /// Why not.
+        error: EvalError,
+    },
     /// Figures that cannot be computed.
     #[error(transparent)]
     Eval(#[from] EvalError),

@@ -250,7 +250,7 @@ impl DocumentOptions {
         let options = CompareOptions {
             measure,
             beta: options.beta,
-            tests: self.tests.tests().unwrap_or(defaults.tests),
+            tests: self.tests.tests().unwrap_or_default(),
             tail: self.tests.tail(),
             seed: self.seed.unwrap_or(defaults.seed),
         };
