@@ -1,7 +1,7 @@
 //! [`LabelAssessment`]: labels of tokens against gold ones, for models that label every token.
 
-use super::page::{confusion_section, excerpt};
-use super::{AssessError, AssessOptions, Assessment, Calibration, Case, Confidence, Pair};
+use super::page::{calibration_section, confusion_section, excerpt};
+use super::{AssessError, AssessOptions, Assessment, Calibration, Case, Pair};
 use fieldmark_eval::{EvalError, Evaluation, Report};
 use fieldmark_text::render::html::{Cell, Excerpt, Section, Table};
 use serde::Serialize;
@@ -34,10 +34,7 @@ impl LabelTest {
         } = Assessment::new(&self.pairs, &options)?;
         Ok(LabelAssessment {
             report: self.evaluation.report(),
-            calibration: confidence
-                .as_ref()
-                .map(|confidence| confidence.calibration.clone()),
-            confidence,
+            calibration: confidence.map(|confidence| confidence.calibration),
             cases: cases.wrong_type,
         })
     }
@@ -52,8 +49,6 @@ pub struct LabelAssessment {
     /// Whether confidence can be taken for a probability.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Calibration>,
-    #[serde(skip)]
-    confidence: Option<Confidence>,
     /// The surest wrong labels.
     pub cases: Vec<Case>,
 }
@@ -87,11 +82,9 @@ impl LabelAssessment {
             "Gold labels in rows, predicted labels in columns, each row shaded by its shares.",
         );
         let mut sections = vec![scores, confusion];
-        sections.extend(
-            self.confidence
-                .as_ref()
-                .map(|confidence| confidence.calibration_section("labels")),
-        );
+        // Every label has a confidence.
+        let calibration = self.calibration.as_ref();
+        sections.extend(calibration.map(|calibration| calibration_section(calibration, 0, "labels")));
         if !self.cases.is_empty() {
             sections.push(
                 Section::new("Wrong labels: the surest first")

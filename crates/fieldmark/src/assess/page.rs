@@ -3,7 +3,7 @@
 use super::significance::{Significance, tail_name};
 use super::text::f_name;
 use super::{Assessment, Case, CaseSpan, Comparison, Confidence, NamedScore};
-use fieldmark_eval::{Confusion, Matching, OperatingPoint, ReliabilityBin, SpanTable};
+use fieldmark_eval::{Calibration, Confusion, Matching, OperatingPoint, ReliabilityBin, SpanTable};
 use fieldmark_text::render::RenderError;
 use fieldmark_text::render::html::{Cell, Excerpt, Mark, Page, Section, Table};
 use fieldmark_text::render::plot::{Axis, LinePlot, Point, Series};
@@ -30,7 +30,11 @@ impl Assessment {
              each other; the last column has the missed ones, the last row those that are none.",
         ));
         if let Some(confidence) = &self.confidence {
-            sections.push(confidence.calibration_section("spans"));
+            sections.push(calibration_section(
+                &confidence.calibration,
+                confidence.unscored,
+                "spans",
+            ));
             sections.push(confidence.curve_section());
         }
         sections.extend(self.case_sections());
@@ -215,57 +219,56 @@ pub(super) fn confusion_section(confusion: &Confusion, about: &str) -> Section {
     Section::new("Confusion").with_paragraph(about).with_table(table)
 }
 
-impl Confidence {
-    /// `what` are spans, or labels.
-    pub(super) fn calibration_section(&self, what: &str) -> Section {
-        let calibration = &self.calibration;
-        let filled = || calibration.bins.iter().filter(|bin| bin.count > 0);
-        let most = filled().map(|bin| bin.count).max().unwrap_or(1);
-        let point = |bin: &ReliabilityBin| {
-            let size = 0.7 + 1.6 * (bin.count as f64 / most as f64).sqrt();
-            Point::new(bin.confidence, bin.accuracy).with_size(size)
-        };
-        let plot = LinePlot::new(
-            format!("Share of {what} that are right by their confidence"),
-            Axis::shares("Confidence", 0.0, 1.0),
-            Axis::shares("Right", 0.0, 1.0),
+/// What confidences of spans, or of labels, are worth; `unscored` are without one.
+pub(super) fn calibration_section(calibration: &Calibration, unscored: u64, what: &str) -> Section {
+    let filled = || calibration.bins.iter().filter(|bin| bin.count > 0);
+    let most = filled().map(|bin| bin.count).max().unwrap_or(1);
+    let point = |bin: &ReliabilityBin| {
+        let size = 0.7 + 1.6 * (bin.count as f64 / most as f64).sqrt();
+        Point::new(bin.confidence, bin.accuracy).with_size(size)
+    };
+    let plot = LinePlot::new(
+        format!("Share of {what} that are right by their confidence"),
+        Axis::shares("Confidence", 0.0, 1.0),
+        Axis::shares("Right", 0.0, 1.0),
+    )
+    .with_reference("perfectly calibrated", (0.0, 0.0), (1.0, 1.0))
+    .with(
+        Series::line(
+            format!("predicted {what}; large dots stand for many"),
+            filled().map(point).collect(),
         )
-        .with_reference("perfectly calibrated", (0.0, 0.0), (1.0, 1.0))
-        .with(
-            Series::line(
-                format!("predicted {what}; large dots stand for many"),
-                filled().map(point).collect(),
-            )
-            .with_dots(),
-        );
-        let (first, rest) = what.split_at(1);
-        let title = first.to_uppercase() + rest;
-        let mut table = Table::new(["Confidence", title.as_str(), "Mean", "Right"]);
-        for bin in filled() {
-            table = table.row([
-                Cell::text(format!("{:.0} to {:.0}%", 100.0 * bin.low, 100.0 * bin.high)),
-                Cell::text(bin.count.to_string()),
-                Cell::text(share(bin.confidence)),
-                Cell::share(bin.accuracy),
-            ]);
-        }
-        let unscored = match self.unscored {
-            0 => String::new(),
-            n => format!(" {title} without a confidence, {n} in number, are left out."),
-        };
-        Section::new("Calibration: is it right as often as it is sure?")
-            .with_figures([
-                ("Expected error", format!("{:.4}", calibration.expected_error)),
-                ("Largest error", format!("{:.4}", calibration.maximum_error)),
-                ("Brier score", format!("{:.4}", calibration.brier)),
-            ])
-            .with_paragraph(format!(
-                "Below the dashed line the model is surer than it should be, above it less sure.{unscored}"
-            ))
-            .with_plot(plot)
-            .with_table(table)
+        .with_dots(),
+    );
+    let (first, rest) = what.split_at(1);
+    let title = first.to_uppercase() + rest;
+    let mut table = Table::new(["Confidence", title.as_str(), "Mean", "Right"]);
+    for bin in filled() {
+        table = table.row([
+            Cell::text(format!("{:.0} to {:.0}%", 100.0 * bin.low, 100.0 * bin.high)),
+            Cell::text(bin.count.to_string()),
+            Cell::text(share(bin.confidence)),
+            Cell::share(bin.accuracy),
+        ]);
     }
+    let unscored = match unscored {
+        0 => String::new(),
+        n => format!(" {title} without a confidence, {n} in number, are left out."),
+    };
+    Section::new("Calibration: is it right as often as it is sure?")
+        .with_figures([
+            ("Expected error", format!("{:.4}", calibration.expected_error)),
+            ("Largest error", format!("{:.4}", calibration.maximum_error)),
+            ("Brier score", format!("{:.4}", calibration.brier)),
+        ])
+        .with_paragraph(format!(
+            "Below the dashed line the model is surer than it should be, above it less sure.{unscored}"
+        ))
+        .with_plot(plot)
+        .with_table(table)
+}
 
+impl Confidence {
     fn curve_section(&self) -> Section {
         let points = thinned(&self.curve.points);
         let series: Vec<Point> = points
