@@ -6,7 +6,8 @@ use fieldmark_core::Scheme;
 use fieldmark_text::features::{Dictionary, FeatureConfig, Resources};
 use std::collections::BTreeMap;
 
-fn lists(config: &Config) -> impl Iterator<Item = (&Dictionary, &str)> {
+/// The lists of names that come from the training data, with their type.
+pub(super) fn from_training(config: &Config) -> impl Iterator<Item = (&Dictionary, &str)> {
     config.features.iter().filter_map(|feature| match feature {
         FeatureConfig::Dictionary(list) => Some((list, list.training.as_deref()?)),
         _ => None,
@@ -15,7 +16,7 @@ fn lists(config: &Config) -> impl Iterator<Item = (&Dictionary, &str)> {
 
 /// Into how many folds the training data are cut; one if no list asks for more.
 fn folds(config: &Config) -> usize {
-    lists(config)
+    from_training(config)
         .map(|(list, _)| list.folds)
         .max()
         .unwrap_or(1)
@@ -56,7 +57,7 @@ pub(super) fn fill(
     resources: &mut Resources,
 ) {
     let scheme = Scheme::from(config.labels.scheme);
-    for (list, kind) in lists(config) {
+    for (list, kind) in from_training(config) {
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
         for labelled in train {
             for (index, range) in labelled.sentences.ranges().enumerate() {

@@ -1,5 +1,6 @@
 //! Features that find nothing in the training data: a name is misspelt, or the data are others than they should be.
 
+use super::lists;
 use super::train::Labelled;
 use crate::config::Config;
 use fieldmark_core::Scheme;
@@ -34,8 +35,7 @@ pub(super) fn tell(config: &Config, train: &[Labelled<'_>], notices: &mut Notice
 
 /// The types of spans, if some list asks for them.
 fn kinds<'d>(config: &Config, train: &'d [Labelled<'_>]) -> BTreeSet<&'d str> {
-    let asks = |feature: &FeatureConfig| matches!(feature, FeatureConfig::Dictionary(list) if list.training.is_some());
-    if config.labels.column.is_some() || !config.features.iter().any(asks) {
+    if config.labels.column.is_some() || lists::from_training(config).next().is_none() {
         return BTreeSet::new();
     }
     let scheme = Scheme::from(config.labels.scheme);
