@@ -250,7 +250,10 @@ fn documents_are_counted_in_proper_words() {
         "{errors}"
     );
     let error = place.refuse("eval gold.jsonl found.jsonl --html .");
-    assert!(error.contains("such as scores.html"), "{error}");
+    assert!(
+        error.contains("this is a directory. Give the name of a file"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -378,11 +381,62 @@ fn two_cross_validations_are_compared() {
             .run("cv names.toml --folds 2 --against one.json")
             .contains("Welch's t-test over parts")
     );
-    let error = place.refuse("cv names.toml --folds 2 --against names.toml");
+    // Mistakes are told before anything is read or trained.
+    let error = place.refuse("cv names.toml -o data.train=[\"missing.txt\"] --against names.toml");
     assert!(
         error.contains("not what `fieldmark cv CONFIG --json` prints"),
         "{error}"
     );
+    let untrained = "cv names.toml -o training.c2=-1 --against one.json";
+    let error = place.refuse(&format!("{untrained} --folds 2 --test paired-t"));
+    assert!(error.contains("needs the same parts"), "{error}");
+    let error = place.refuse(&format!("{untrained} --folds 3 -o labels.column=\"2\""));
+    assert!(error.contains("it has no accuracy"), "{error}");
+    // As many other documents are not the same.
+    place.write("train.txt", place.read("train.txt").replace("Ada", "Eva"));
+    let error = place.refuse(&format!("{untrained} --folds 3 --test paired-t"));
+    assert!(error.contains("the texts are others"), "{error}");
+}
+
+#[test]
+fn a_test_that_cannot_be_done_is_refused() {
+    let place = place();
+    for name in ["gold", "found", "other"] {
+        let documents = place.read(&format!("{name}.jsonl"));
+        place.write(&format!("{name}1.jsonl"), documents.lines().next().unwrap());
+    }
+    let command = "eval gold1.jsonl found1.jsonl --against other1.jsonl";
+    let value = json(&place.run(&format!("{command} --json")));
+    assert_eq!(value["comparison"]["tests"].as_array().unwrap().len(), 3);
+    assert_eq!(value["comparison"]["shuffles"], 9999);
+    let error = place.refuse(&format!("{command} --test welch"));
+    assert!(error.contains("Welch's t-test: 1 values in a sample"), "{error}");
+    let value = json(&place.run("eval gold.jsonl found.jsonl --against other.jsonl --test welch --json"));
+    assert!(value["comparison"].get("shuffles").is_none(), "{value}");
+}
+
+#[test]
+fn a_page_changes_no_figure_of_a_model_that_labels_tokens() {
+    let place = Place::with_data();
+    let sentence = |words: &str| {
+        let lines = words.split(' ').enumerate().map(|(at, word)| {
+            let (word, label) = word.split_once('/').unwrap();
+            format!("{}\t{word}\t_\t{label}\t_\t_\t_\t_\t_\t_\n", at + 1)
+        });
+        lines.collect::<String>() + "\n"
+    };
+    let sentences = [
+        "A/DET jay/NOUN calls/VERB",
+        "The/DET owl/NOUN sleeps/VERB",
+        "Jays/NOUN call/VERB often/ADV",
+        "An/DET owl/NOUN calls/VERB",
+    ];
+    place.write("train.conllu", sentences.map(sentence).concat());
+    place.run("init pos --output pos.toml");
+    let plain = place.run("cv pos.toml --folds 2");
+    assert!(plain.contains("accuracy"), "{plain}");
+    assert_eq!(place.run("cv pos.toml --folds 2 --html cv.html"), plain);
+    assert!(place.read("cv.html").contains("Wrong labels"));
 }
 
 #[test]

@@ -10,13 +10,14 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::options::machine::Threads;
 use crate::options::significance::TestOptions;
-use crate::paths::Files;
+use crate::paths::{Files, check_writable};
+use compare::Recorded;
 use fieldmark::assess::Pair;
 use fieldmark::config::Config;
 use fieldmark::eval::{Groups, Split};
 use fieldmark::text::document::Document;
 use fieldmark::text::formats::Notices;
-use fieldmark::{Flow, Observer, Progress, Scores, TrainedPipeline, train_pipeline};
+use fieldmark::{Flow, Observer, Pipeline, Progress, Scores, train_pipeline};
 use indicatif::{ProgressBar, ProgressStyle};
 use page::Tested;
 use results::{Design, ShareResult, rows, table};
@@ -106,20 +107,26 @@ impl Arguments {
     pub fn run(self, console: &Console) -> Result<(), Failure> {
         let config = super::train::config::read(&self.config, &self.overrides)?;
         let folder = super::train::config::folder(&self.config);
-        if let Some(html) = &self.html {
-            super::eval::check_page(html)?;
-        }
+        self.html.as_deref().map(check_writable).transpose()?;
         Files::default()
             .reads("the config", [&self.config])
             .reads(
                 "a file that the config names",
                 super::train::config::files(&config, folder)?,
             )
+            .reads("--against", &self.against)
             .writes("--html", &self.html)
             .check()?;
+        let other = self.against.as_deref().map(Recorded::read).transpose()?;
         self.threads.start()?;
         interrupt::listen()?;
         let (all, splits) = self.documents_and_splits(&config, folder, console)?;
+        let design = Design::new(self.design(), self.seed, &all);
+        let labels = config.labels.column.is_some();
+        let against = other
+            .as_ref()
+            .map(|other| other.pair_with(&design, labels, &self.tests));
+        let against = against.transpose()?;
         let shares: Vec<f64> = if self.curve {
             SHARES.iter().copied().chain([1.0]).collect()
         } else {
@@ -143,26 +150,22 @@ impl Arguments {
                 }
                 // Errors are shown of models that were trained on all that they may see.
                 let keep = self.html.is_some() && share == 1.0;
-                scores.push(test_part(&trained, &test, keep, &mut tested)?);
+                scores.push(test_part(&trained.pipeline, &test, keep, &mut tested)?);
                 bar.inc(1);
             }
-            let measures = rows(&scores, config.labels.column.is_some(), self.bootstrap.is_some())?;
+            let measures = rows(&scores, labels, self.bootstrap.is_some())?;
             results.push(ShareResult {
                 share,
                 documents: documents as f64 / splits.len().max(1) as f64,
                 splits: scores.len(),
-                design: Design {
-                    name: self.design(),
-                    seed: self.seed,
-                    documents: all.len(),
-                },
+                design: design.clone(),
                 measures,
                 difference: None,
             });
         }
         bar.finish_and_clear();
-        if let (Some(file), Some(last)) = (&self.against, results.last_mut()) {
-            last.difference = Some(compare::compare(last, file, &self.tests, self.seed)?);
+        if let (Some(against), Some(last)) = (&against, results.last_mut()) {
+            last.difference = Some(against.difference(last, self.tests.tail(), self.seed)?);
         }
         if let Some(html) = &self.html {
             let lead = format!("{}, {}, {} documents.", config.name, self.design(), all.len());
@@ -250,18 +253,19 @@ fn chosen(all: &[Document], split: &Split, share: f64) -> Vec<Document> {
 
 /// Tests a model, and keeps what it found if that is wanted.
 fn test_part(
-    trained: &TrainedPipeline,
+    pipeline: &Pipeline,
     test: &[Document],
     keep: bool,
     tested: &mut Tested,
 ) -> Result<Scores, Failure> {
-    let pipeline = &trained.pipeline;
     if !keep {
         return Ok(pipeline.score(test)?);
     }
     if pipeline.config().labels.column.is_some() {
-        tested.add_labels(pipeline.test_labels(test)?)?;
-        return Ok(pipeline.score(test)?);
+        let labels = pipeline.test_labels(test)?;
+        let scores = Scores::of_labels(&labels);
+        tested.add_labels(labels)?;
+        return Ok(scores);
     }
     let pairs: Vec<Pair> = pipeline.compare(test)?;
     let scores = Scores::of(&pairs);

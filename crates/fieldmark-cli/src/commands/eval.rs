@@ -5,7 +5,7 @@ mod documents;
 mod read;
 mod rows;
 
-pub use documents::{check_page, write as write_page};
+pub use documents::write as write_page;
 
 use crate::console::Console;
 use crate::failure::Failure;

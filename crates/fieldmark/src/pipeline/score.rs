@@ -37,6 +37,16 @@ impl Scores {
         scores
     }
 
+    /// What was got right of labels.
+    pub fn of_labels(test: &LabelTest) -> Self {
+        let report = test.evaluation.report();
+        Self {
+            right: report.correct_tokens as usize,
+            tokens: report.tokens as usize,
+            ..Self::none()
+        }
+    }
+
     /// Adds what was counted elsewhere.
     pub fn add(&mut self, other: &Scores) {
         // Both match spans in the same way.
@@ -114,22 +124,22 @@ impl Pipeline {
                 ..document.clone()
             };
             let mut marked = Vec::new();
-            let sentences = |document: &'_ Document| labelled_sentences(document, column);
-            for (golds, founds) in sentences(document).iter().zip(sentences(&found)) {
-                let length = golds.len().min(founds.len());
-                let labels = |tokens: &[Annotation]| -> Vec<String> {
-                    let tokens = tokens[..length].iter();
-                    tokens.map(|token| token.kind.clone()).collect()
-                };
+            let sentences = labelled_sentences(document, column).zip(labelled_sentences(&found, column));
+            for (golds, founds) in sentences {
+                let tokens = golds.iter().zip(&founds);
+                let (gold_labels, found_labels): (Vec<&str>, Vec<&str>) =
+                    tokens.clone().map(|(gold, found)| (gold.1, found.1)).unzip();
                 evaluation
-                    .add(&labels(golds), &labels(&founds))
+                    .add(&gold_labels, &found_labels)
                     .map_err(|error| Error::Option(error.to_string()))?;
-                gold.annotations
-                    .extend(golds[..length].iter().cloned().map(|mut token| {
-                        token.score = None;
-                        token
-                    }));
-                marked.extend(founds.into_iter().take(length));
+                for (&(gold_token, gold_label), &(token, label)) in tokens {
+                    gold.annotations
+                        .push(Annotation::new(gold_token.range.clone(), gold_label));
+                    marked.push(Annotation {
+                        score: token.score,
+                        ..Annotation::new(token.range.clone(), label)
+                    });
+                }
             }
             pairs.push(Pair::new(gold, marked));
         }
@@ -163,49 +173,25 @@ impl Pipeline {
     }
 }
 
-/// The tokens of each sentence that has any, as annotations with what a column says.
-fn labelled_sentences(document: &Document, column: &str) -> Vec<Vec<Annotation>> {
-    let Some(given) = &document.given else {
-        return Vec::new();
-    };
-    let Some(number) = given.columns.iter().position(|name| name == column) else {
-        return Vec::new();
-    };
-    let sentences = given.sentences.iter().filter(|sentence| !sentence.is_empty());
-    let token = |token: &GivenToken| Annotation {
-        score: token.score,
-        ..Annotation::new(
-            token.range.clone(),
-            token.columns.get(number).map_or("", String::as_str),
-        )
-    };
-    sentences
-        .map(|sentence| sentence.iter().map(token).collect())
-        .collect()
-}
-
-/// What a column says about the tokens of each sentence that has any.
-fn gold_labels<'d>(document: &'d Document, column: &str) -> Vec<Vec<&'d str>> {
-    let Some(given) = &document.given else {
-        return Vec::new();
-    };
-    let Some(number) = given.columns.iter().position(|name| name == column) else {
-        return Vec::new();
-    };
-    let sentences = given.sentences.iter().filter(|sentence| !sentence.is_empty());
-    sentences
-        .map(|sentence| {
-            let labels = sentence
-                .iter()
-                .map(|token| token.columns.get(number).map_or("", String::as_str));
-            labels.collect()
+/// The tokens of each sentence that has any, with what a column says about them.
+fn labelled_sentences<'d>(
+    document: &'d Document,
+    column: &str,
+) -> impl Iterator<Item = Vec<(&'d GivenToken, &'d str)>> {
+    let given = document.given.as_ref();
+    let number = given.and_then(|given| given.columns.iter().position(|name| name == column));
+    given.zip(number).into_iter().flat_map(|(given, number)| {
+        let sentences = given.sentences.iter().filter(|sentence| !sentence.is_empty());
+        sentences.map(move |sentence| {
+            let label = |token: &'d GivenToken| token.columns.get(number).map_or("", String::as_str);
+            sentence.iter().map(|token| (token, label(token))).collect()
         })
-        .collect()
+    })
 }
 
 fn compare_labels(document: &Document, column: &str, labels: &[Vec<String>], scores: &mut Scores) {
-    let gold = gold_labels(document, column);
-    for (gold, label) in gold.iter().flatten().zip(labels.iter().flatten()) {
+    let gold = labelled_sentences(document, column).flatten();
+    for ((_, gold), label) in gold.zip(labels.iter().flatten()) {
         scores.tokens += 1;
         scores.right += usize::from(gold == label);
     }

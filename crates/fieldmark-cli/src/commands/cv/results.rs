@@ -3,7 +3,9 @@
 use super::compare::Difference;
 use crate::failure::Failure;
 use fieldmark::Scores;
+use fieldmark::core::name_hash;
 use fieldmark::eval::{Counts, Summary};
+use fieldmark::text::document::Document;
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Write};
 
@@ -24,12 +26,41 @@ pub struct ShareResult {
     pub difference: Option<Difference>,
 }
 
-/// How the parts were made: equal designs have the same parts of as many documents.
+/// How the parts were made: equal designs have the same parts of the same texts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Design {
-    pub name: String,
-    pub seed: u64,
-    pub documents: usize,
+    name: String,
+    seed: u64,
+    documents: usize,
+    /// A hash of all texts in their order.
+    texts: String,
+}
+
+impl Design {
+    pub fn new(name: String, seed: u64, documents: &[Document]) -> Self {
+        let texts = documents.iter().map(|document| name_hash::base(&document.text));
+        Self {
+            name,
+            seed,
+            documents: documents.len(),
+            texts: format!("{:016x}", name_hash::joined(texts)),
+        }
+    }
+
+    /// What two designs do not have in common, in words; `None` if they are equal.
+    pub fn difference(&self, other: &Design) -> Option<String> {
+        if self == other {
+            return None;
+        }
+        let same_parts = Design {
+            texts: other.texts.clone(),
+            ..self.clone()
+        };
+        Some(match same_parts == *other {
+            true => "the texts are others here than there".to_owned(),
+            false => format!("here they were made by {self}, and there by {other}"),
+        })
+    }
 }
 
 impl fmt::Display for Design {
@@ -38,6 +69,7 @@ impl fmt::Display for Design {
             name,
             seed,
             documents,
+            ..
         } = self;
         write!(f, "{name} of {documents} documents with seed {seed}")
     }
@@ -162,4 +194,25 @@ pub fn table(results: &[ShareResult]) -> String {
         text += &difference.text();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn designs_of_other_texts_are_others() {
+        let design = |seed, texts: &[&str]| {
+            let documents: Vec<Document> = texts.iter().map(|text| Document::new("1", *text)).collect();
+            Design::new("2-fold cross-validation".to_owned(), seed, &documents)
+        };
+        let one = design(0, &["Ada", "Bob"]);
+        assert_eq!(one.difference(&design(0, &["Ada", "Bob"])), None);
+        for others in [["Ada", "Eve"], ["Bob", "Ada"]] {
+            let told = one.difference(&design(0, &others)).unwrap();
+            assert_eq!(told, "the texts are others here than there");
+        }
+        let told = one.difference(&design(1, &["Ada", "Bob"])).unwrap();
+        assert!(told.contains("seed 0") && told.contains("seed 1"), "{told}");
+    }
 }

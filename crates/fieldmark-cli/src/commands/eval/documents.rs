@@ -122,9 +122,7 @@ impl DocumentOptions {
 
     /// Scores documents: a gold and a predicted file, or a gold file and the model.
     pub fn run(&self, files: &[PathBuf], json: bool, console: &Console) -> Result<(), Failure> {
-        if let Some(html) = &self.html {
-            check_page(html)?;
-        }
+        self.html.as_deref().map(check_writable).transpose()?;
         Files::default()
             .reads("the gold documents", files.first())
             .reads("the predicted documents", files.get(1))
@@ -312,17 +310,6 @@ fn pipeline(model: &Path) -> Result<Pipeline, Failure> {
 fn pair(gold: Vec<Document>, predicted: Vec<Document>, file: &Path) -> Result<Pairing, Failure> {
     pair_documents(gold, predicted)
         .map_err(|error| Failure::user(format_args!("{}: {error}", file.display())))
-}
-
-/// Finds out before the work that a page cannot be written.
-pub fn check_page(file: &Path) -> Result<(), Failure> {
-    if file.is_dir() {
-        return Err(Failure::writing(
-            file,
-            "this is a directory. Give the name of a file, such as scores.html",
-        ));
-    }
-    check_writable(file)
 }
 
 /// Writes a page, and says where it is.
