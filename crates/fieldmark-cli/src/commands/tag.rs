@@ -295,7 +295,7 @@ impl Arguments {
         let config = &pipeline.config().labels;
         let limits = match config.column {
             Some(_) => self.limits.resolve(labels, console)?,
-            None => self.limits.resolve_spans(labels, config.scheme.into(), console)?,
+            None => self.limits.resolve_spans(labels, config.scheme.into())?,
         };
         let (wanted, view) = self.wanted.resolve(true)?;
         if let Some(option) = self.wanted.about_tokens() {

@@ -61,56 +61,46 @@ impl LimitOptions {
 
     /// The limits of a model of observations, or of one that labels tokens.
     pub fn resolve(&self, labels: &Alphabet, console: &Console) -> Result<Limits, Failure> {
-        self.over(labels, self.scheme.map(Scheme::from), console)
+        let scheme = self.scheme.map(Scheme::from);
+        let mut constraints = Constraints::none();
+        if let Some(scheme) = scheme {
+            check_scheme(scheme, labels, console)?;
+            constraints = Constraints::of_scheme(scheme, labels);
+        }
+        let read = scheme.or_else(|| Scheme::detect(labels.iter()));
+        self.over(labels, constraints, read)
     }
 
     /// The limits of a model that marks spans, whose labels are always of its own scheme.
-    pub fn resolve_spans(
-        &self,
-        labels: &Alphabet,
-        own: Scheme,
-        console: &Console,
-    ) -> Result<Limits, Failure> {
+    pub fn resolve_spans(&self, labels: &Alphabet, own: Scheme) -> Result<Limits, Failure> {
         match self.scheme.map(Scheme::from).filter(|scheme| *scheme != own) {
             Some(other) => Err(Failure::user(format_args!(
                 "--scheme {other} does not fit this model: its labels are of the scheme {own}, which holds without the \
                  option"
             ))),
-            None => {
-                let limits = self.over(labels, None, console)?;
-                let mut constraints = Constraints::of_scheme(own, labels);
-                for pair in &self.forbid {
-                    forbid(pair, labels, &mut constraints)?;
-                }
-                Ok(Limits {
-                    constraints,
-                    scheme: Some(own),
-                    ..limits
-                })
-            }
+            None => self.over(labels, Constraints::of_scheme(own, labels), Some(own)),
         }
     }
 
-    fn over(&self, labels: &Alphabet, scheme: Option<Scheme>, console: &Console) -> Result<Limits, Failure> {
-        let mut constraints = match scheme {
-            Some(scheme) => {
-                check_scheme(scheme, labels, console)?;
-                Constraints::of_scheme(scheme, labels)
-            }
-            None => Constraints::none(),
-        };
+    /// The limits beyond those of a scheme, in which spans are read.
+    fn over(
+        &self,
+        labels: &Alphabet,
+        mut constraints: Constraints,
+        scheme: Option<Scheme>,
+    ) -> Result<Limits, Failure> {
         for pair in &self.forbid {
             forbid(pair, labels, &mut constraints)?;
         }
         let rules: Result<Vec<Vec<Rule>>, Failure> = self.rule.iter().map(|text| parse_rules(text)).collect();
         let transitions = [
-            ("--scheme", scheme.is_some()),
+            ("--scheme", self.scheme.is_some()),
             ("--forbid", !self.forbid.is_empty()),
         ];
         Ok(Limits {
             constraints,
             rules: rules?.concat(),
-            scheme: scheme.or_else(|| Scheme::detect(labels.iter())),
+            scheme,
             fix_labels: self.fix_labels,
             transitions: transitions
                 .iter()
