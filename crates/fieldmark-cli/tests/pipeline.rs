@@ -341,13 +341,18 @@ fn models_that_read_text_take_constraints() {
     // Where nothing is possible, the rest is done all the same.
     let never = place
         .command("tag names.fmk known.jsonl --fix-labels")
-        .args(["--rule", "never PER"]);
+        .args(["--rule", "at-most 9 LOC; never PER"]);
     let errors = common::errors(&never.done().code(2));
     assert!(
-        errors.contains("in the sentence \"Ada sleeps here.\", no label sequence satisfies the rule"),
+        errors.contains(
+            "n: in the sentence \"Ada sleeps here.\", no label sequence satisfies the rule `at-most 0 PER`\n"
+        ),
         "{errors}"
     );
-    assert!(errors.contains("one sentence has no labels"), "{errors}");
+    assert!(
+        errors.contains("error: n: the sentence \"Ada sleeps here.\" has no labels"),
+        "{errors}"
+    );
 }
 
 #[test]

@@ -316,6 +316,15 @@ struct Branch {
 }
 
 impl<T: Real> Inference<'_, '_, T> {
+    /// The first of some rules that no label sequence satisfies even if it is the only one, along with the constraints of
+    /// the sequence.
+    pub fn impossible_rule<'r>(&mut self, reader: &SpanReader, rules: &'r [Rule]) -> Option<&'r Rule> {
+        rules.iter().find(|&rule| {
+            let alone = self.viterbi_under(reader, std::slice::from_ref(rule));
+            matches!(alone, Err(Error::Infeasible))
+        })
+    }
+
     /// The best label sequence that satisfies the rules, along with the constraints of the sequence.
     ///
     /// Exact up to the tolerance of the solver. A few hundred positions with some twenty labels take tens of

@@ -24,6 +24,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use write::{View, Written};
+use trouble::Tally;
 
 /// Label sequences, or mark texts, with a model
 ///
@@ -368,7 +369,7 @@ impl Arguments {
         let source = Source::from_argument(data);
         let name = source.name();
         let arrives = !source.is_complete();
-        let mut tally = Tally::new(&name, console);
+        let mut tally = Tally::new(console);
         let mut output = console.output();
         if let Some(header) = view.header() {
             output.write_all(header.as_bytes())?;
@@ -381,7 +382,11 @@ impl Arguments {
             self.space(),
             |tagger, part| write::block(view, &answers, &name, tagger, part),
             |written: Written| {
-                tally.add(&written);
+                tally.known += written.known;
+                written
+                    .troubles
+                    .into_iter()
+                    .for_each(|trouble| tally.add(trouble));
                 let done = output.write_all(&written.text);
                 let done = if arrives {
                     done.and_then(|()| output.flush())
@@ -400,7 +405,7 @@ impl Arguments {
         // What was tagged before a mistake in the data is not lost.
         output.flush()?;
         warn_of_unseen(&unseen?, console);
-        tally.finish(limits.fix_labels)
+        tally.finish(limits.fix_labels, &name)
     }
 }
 
@@ -430,63 +435,6 @@ fn blocks(wanted: Wanted, labels: usize, arrives: bool) -> BlockOptions {
     }
     blocks.size = (blocks.size / growth.max(1)).max(1 << 12);
     blocks
-}
-
-/// At most this many sequences without an answer are named in warnings.
-const NAMED_SEQUENCES: u64 = 10;
-
-/// What went wrong with single sequences, over all blocks.
-struct Tally<'a> {
-    name: &'a str,
-    console: &'a Console,
-    first: Option<u64>,
-    troubles: u64,
-    known: u64,
-}
-
-impl<'a> Tally<'a> {
-    fn new(name: &'a str, console: &'a Console) -> Self {
-        Self {
-            name,
-            console,
-            first: None,
-            troubles: 0,
-            known: 0,
-        }
-    }
-
-    fn add(&mut self, written: &Written) {
-        self.known += written.known;
-        for trouble in &written.troubles {
-            self.first.get_or_insert(trouble.line);
-            self.troubles += 1;
-            if self.troubles <= NAMED_SEQUENCES {
-                self.console.warn(&format!(
-                    "{}:{}:1: in the sequence that starts here, {}",
-                    self.name, trouble.line, trouble.problem
-                ));
-            }
-        }
-    }
-
-    fn finish(self, fix_labels: bool) -> Result<(), Failure> {
-        let name = self.name;
-        if let Some(line) = self.first {
-            let which = match self.troubles {
-                1 => "the sequence that starts here has".to_owned(),
-                count => format!("{count} sequences, of which the first starts here, have"),
-            };
-            return Err(Failure::user(format_args!(
-                "{name}:{line}:1: {which} no labels; `?` stands in their place. All others are labelled"
-            )));
-        }
-        if fix_labels && self.known == 0 {
-            self.console.warn(&format!(
-                "{name}: --fix-labels made no difference: every label in this input is open or unknown to the model"
-            ));
-        }
-        Ok(())
-    }
 }
 
 /// At most this many labels are named in warnings.

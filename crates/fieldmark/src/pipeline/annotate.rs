@@ -53,7 +53,7 @@ pub struct AnnotatorOptions {
 pub struct AnnotatorReport {
     /// Sentences without an answer: nothing is marked in them, and their labels are `?`.
     pub impossible: Vec<Impossible>,
-    /// What of the annotations that are known could not be used as it was.
+    /// What of the text, or of the annotations that are known, could not be used as it was.
     pub notices: Notices,
     /// At how many tokens something was known.
     pub known: u64,
@@ -68,6 +68,8 @@ pub struct Impossible {
     pub text: String,
     /// Why.
     pub error: inference::Error,
+    /// The rule that no labels of the sentence satisfy, if one alone is to blame.
+    pub rule: Option<Rule>,
 }
 
 /// The sentences of a document as the model sees them.
@@ -248,7 +250,7 @@ impl<'p> Annotator<'p> {
                     sequence.tokens.len(),
                 );
                 let loaded = self.tagger.load_scores(scores, &self.constraints);
-                let labels = loaded.and_then(|mut inference| {
+                let labels = loaded.map_err(Miss::from).and_then(|mut inference| {
                     inference.marginals(&mut marginals)?;
                     best(&mut inference, &self.reader, self.limits.as_ref())
                 });
@@ -260,8 +262,8 @@ impl<'p> Annotator<'p> {
                             labelled.map(|(&label, row)| (names.name(label), Some(row[label as usize]))),
                         );
                     }
-                    Err(error) => {
-                        self.report.miss(document, sequence.tokens, error)?;
+                    Err(miss) => {
+                        self.report.miss(document, sequence.tokens, miss)?;
                         all.resize(all.len() + sequence.tokens.len(), (NO_LABEL, None));
                     }
                 }
@@ -331,13 +333,13 @@ impl<'p> Annotator<'p> {
                 );
                 let mut inference = match self.tagger.load_scores(scores, &self.constraints) {
                     Ok(inference) => inference,
-                    Err(error) => return self.report.miss(document, sequence.tokens, error),
+                    Err(error) => return self.report.miss(document, sequence.tokens, error.into()),
                 };
                 let labels = match quick {
                     Some(labels) => labels,
                     None => match best(&mut inference, &self.reader, self.limits.as_ref()) {
                         Ok(labels) => name(&labels),
-                        Err(error) => return self.report.miss(document, sequence.tokens, error),
+                        Err(miss) => return self.report.miss(document, sequence.tokens, miss),
                     },
                 };
                 for span in self.scheme.spans(&labels) {
@@ -361,7 +363,8 @@ impl<'p> Annotator<'p> {
 
 impl AnnotatorReport {
     /// Notes a sentence without an answer; other errors remain errors.
-    fn miss(&mut self, document: &Document, tokens: &[Token], error: inference::Error) -> Result<(), Error> {
+    fn miss(&mut self, document: &Document, tokens: &[Token], miss: Miss) -> Result<(), Error> {
+        let Miss { error, rule } = miss;
         match error {
             inference::Error::NoSequence { .. } | inference::Error::Infeasible => {
                 let start = tokens.first().map_or(0, |token| token.start);
@@ -370,11 +373,24 @@ impl AnnotatorReport {
                     document: document.id.clone(),
                     text: document.text.get(start..end).unwrap_or_default().to_owned(),
                     error,
+                    rule,
                 });
                 Ok(())
             }
             error => Err(error.into()),
         }
+    }
+}
+
+/// Why there is no answer, and the rule that alone is to blame.
+struct Miss {
+    error: inference::Error,
+    rule: Option<Rule>,
+}
+
+impl From<inference::Error> for Miss {
+    fn from(error: inference::Error) -> Self {
+        Self { error, rule: None }
     }
 }
 
@@ -394,12 +410,20 @@ fn best(
     inference: &mut Inference<'_, '_, f64>,
     reader: &SpanReader,
     limits: Option<&Limits>,
-) -> Result<Vec<u32>, inference::Error> {
-    let path = match limits.map(|limits| &limits.rules[..]) {
-        None | Some([]) => inference.viterbi()?,
-        Some(rules) => inference.viterbi_under(reader, rules)?,
+) -> Result<Vec<u32>, Miss> {
+    let rules = match limits {
+        Some(Limits { rules, .. }) if !rules.is_empty() => rules,
+        _ => return Ok(inference.viterbi()?.labels.to_vec()),
     };
-    Ok(path.labels.to_vec())
+    let found = inference.viterbi_under(reader, rules);
+    let found = found.map(|path| path.labels.to_vec());
+    found.map_err(|error| Miss {
+        rule: match error {
+            inference::Error::Infeasible => inference.impossible_rule(reader, rules).cloned(),
+            _ => None,
+        },
+        error,
+    })
 }
 
 /// The tokens of a document, with one more column or that column replaced.

@@ -3,7 +3,7 @@
 use super::limits::{Limits, allow_gold};
 use crate::failure::Failure;
 use fieldmark::chain::Tagger;
-use fieldmark::chain::inference::{Constraints, Error, Inference, SpanReader};
+use fieldmark::chain::inference::{Constraints, Error, Inference, Rule, SpanReader};
 use fieldmark::core::kernels::Dispatch;
 use fieldmark::core::{Alphabet, Gold, Instance, Scheme};
 use fieldmark::text::LabelSyntax;
@@ -275,23 +275,17 @@ impl<'a> Answers<'a> {
         found.collect()
     }
 
-    /// The rule that no label sequence satisfies, if one alone is to blame.
+    /// The rule that no label sequence satisfies, if an error says that none satisfies all, and one alone is to blame.
     pub fn impossible_rule<T: Dispatch>(
         &self,
+        error: &Error,
         tagger: &mut Tagger<'_, T>,
         instance: Instance<'_>,
         constraints: &Constraints,
-    ) -> Option<String> {
-        let (_, reader) = self.spans.as_ref()?;
-        let impossible = |rule| {
-            let alone = std::slice::from_ref(rule);
-            let inference = tagger.load(instance, constraints);
-            let found = inference.and_then(|mut inference| inference.viterbi_under(reader, alone).map(drop));
-            matches!(found, Err(Error::Infeasible))
-        };
-        let mut rules = self.limits.rules.iter();
-        let position = rules.position(impossible)?;
-        Some(self.limits.rules[position].to_string())
+    ) -> Option<&Rule> {
+        let (_, reader) = self.spans.as_ref().filter(|_| *error == Error::Infeasible)?;
+        let mut inference = tagger.load(instance, constraints).ok()?;
+        inference.impossible_rule(reader, &self.limits.rules)
     }
 }
 

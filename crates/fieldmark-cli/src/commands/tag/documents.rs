@@ -3,8 +3,7 @@
 use super::Arguments;
 use super::answer::{Answers, Wanted};
 use super::limits::Limits;
-use super::tokens::{Tally, sentence_name};
-use super::trouble::problem;
+use super::trouble::{Tally, Trouble, problem};
 use crate::console::Console;
 use crate::documents;
 use crate::failure::Failure;
@@ -79,14 +78,17 @@ const SPANS_HEADER: &str = "document\tstart\tend\ttype\tconfidence\tidentifiers\
 /// The first line of the table of tokens.
 const TOKENS_HEADER: &str = "document\tstart\tend\tlabel\tconfidence\ttext\n";
 
+/// What messages call all documents.
+pub const INPUT: &str = "the input";
+
 /// Documents that are marked together, one after the other on each thread.
 const GROUP: usize = 256;
 
-impl Arguments {
-    /// Marks documents.
 /// They are fewer if they have so many bytes of text.
 const GROUP_BYTES: usize = 8 << 20;
 
+impl Arguments {
+    /// Marks documents.
     pub(super) fn tag_documents(
         &self,
         pipeline: &Pipeline,
@@ -121,7 +123,7 @@ const GROUP_BYTES: usize = 8 << 20;
                 tally.known += report.known;
                 notices.extend(report.notices);
                 for impossible in &report.impossible {
-                    tally.add(&trouble(impossible, limits));
+                    tally.add(trouble(impossible, limits));
                 }
             }
             for document in &*group {
@@ -134,7 +136,7 @@ const GROUP_BYTES: usize = 8 << 20;
         output.finish().map_err(|error| self.unwritten(error))?;
         drop(output);
         documents::tell(&notices, console);
-        tally.finish(limits.fix_labels)
+        tally.finish(limits.fix_labels, INPUT)
     }
 
     /// Reads documents, and does something with some of them at a time.
@@ -173,9 +175,9 @@ const GROUP_BYTES: usize = 8 << 20;
                     match reader.next(notices)? {
                         Some(mut document) => {
                             names.tell_apart(file, &mut document);
+                            bytes += document.text.len();
                             group.push(document);
                         }
-                            bytes += document.text.len();
                         None => break,
                     }
                 }
@@ -262,13 +264,10 @@ pub fn each_share<W: Send, T: Send>(
 }
 
 /// Why nothing is marked in a sentence.
-fn trouble(impossible: &Impossible, limits: &Limits) -> String {
+fn trouble(impossible: &Impossible, limits: &Limits) -> Trouble {
     let place = |position| format!("at token {} of it", position + 1);
-    let problem = problem(&impossible.error, limits, None, true, place);
-    format!(
-        "{}, {problem}",
-        sentence_name(&impossible.document, &impossible.text)
-    )
+    let problem = problem(&impossible.error, limits, impossible.rule.as_ref(), true, place);
+    Trouble::of_sentence(&impossible.document, &impossible.text, problem)
 }
 
 /// Where a table goes.

@@ -2,10 +2,10 @@
 
 use super::Arguments;
 use super::answer::{Answer, Answers, FoundSpan, Wanted};
-use super::documents::{each_share, plain};
+use super::documents::{INPUT, each_share, plain};
 use super::json;
 use super::limits::Limits;
-use super::trouble::{problem, too_many};
+use super::trouble::{Tally, Trouble, problem, sentence_name, too_many};
 use super::write::{SMALLEST, View, label_cells};
 use crate::console::Console;
 use crate::documents::tell;
@@ -34,7 +34,7 @@ struct Worker<'p> {
 #[derive(Default)]
 struct Written {
     text: Vec<u8>,
-    troubles: Vec<String>,
+    troubles: Vec<Trouble>,
     known: u64,
 }
 
@@ -74,7 +74,7 @@ impl Arguments {
                 written
                     .troubles
                     .into_iter()
-                    .for_each(|trouble| tally.add(&trouble));
+                    .for_each(|trouble| tally.add(trouble));
             }
             Ok(())
         })?;
@@ -83,7 +83,7 @@ impl Arguments {
             notices.extend(worker.annotator.take_report().notices);
         }
         tell(&notices, console);
-        tally.finish(limits.fix_labels)
+        tally.finish(limits.fix_labels, INPUT)
     }
 }
 
@@ -121,14 +121,15 @@ impl Worker<'_> {
                     most,
                     answers.labels().len(),
                     instance.len(),
-                    instance.len() * document.id.len() + sentence.text(0..instance.len()).len(),
+                    instance.len() * document.id.len() + sentence.all().len(),
                 )
             {
-                return Err(Error::Option(format!("{}: {problem}", sentence.name())));
+                let (id, name) = (&document.id, sentence_name(sentence.all()));
+                return Err(Error::Option(format!("{id}: in {name}: {problem}")));
             }
             let answer = answers.answer(&mut self.tagger, instance, &mut self.constraints);
             let problem = answer.as_ref().err().map(|error| {
-                let rule = answers.impossible_rule(&mut self.tagger, instance, &self.constraints);
+                let rule = answers.impossible_rule(error, &mut self.tagger, instance, &self.constraints);
                 let place = |position| format!("at the token {:?}", sentence.text(position..position + 1));
                 problem(error, answers.limits, rule, true, place)
             });
@@ -138,9 +139,8 @@ impl Worker<'_> {
             sentence
                 .write(view, answers, &answer, problem.as_deref(), &mut written.text)
                 .map_err(|error| Error::Option(error.to_string()))?;
-            written
-                .troubles
-                .extend(problem.map(|problem| format!("{}, {problem}", sentence.name())));
+            let trouble = |problem| Trouble::of_sentence(&document.id, sentence.all(), problem);
+            written.troubles.extend(problem.map(trouble));
         }
         Ok(written)
     }
@@ -169,9 +169,9 @@ impl<'a> Sentence<'a> {
         }
     }
 
-    /// For messages.
-    fn name(&self) -> String {
-        sentence_name(&self.document.id, self.text(0..self.tokens.len()))
+    /// Its text.
+    fn all(&self) -> &'a str {
+        self.text(0..self.tokens.len())
     }
 
     /// What some of its tokens cover.
@@ -302,59 +302,4 @@ struct JsonToken<'a> {
     start: usize,
     end: usize,
     text: &'a str,
-}
-
-/// A sentence for messages.
-pub fn sentence_name(document: &str, text: &str) -> String {
-    const LONGEST: usize = 60;
-    let mut shown: String = plain(text).chars().take(LONGEST).collect();
-    if shown.len() < text.len() {
-        shown.push('…');
-    }
-    format!("{document}: in the sentence \"{shown}\"")
-}
-
-/// At most this many sentences without an answer are named in warnings.
-const NAMED_SENTENCES: u64 = 10;
-
-/// What went wrong with single sentences.
-pub struct Tally<'a> {
-    console: &'a Console,
-    troubles: u64,
-    pub known: u64,
-}
-
-impl<'a> Tally<'a> {
-    pub fn new(console: &'a Console) -> Self {
-        Self {
-            console,
-            troubles: 0,
-            known: 0,
-        }
-    }
-
-    pub fn add(&mut self, trouble: &str) {
-        self.troubles += 1;
-        if self.troubles <= NAMED_SENTENCES {
-            self.console.warn(trouble);
-        }
-    }
-
-    pub fn finish(self, fix_labels: bool) -> Result<(), Failure> {
-        let sentences = match self.troubles {
-            0 => {
-                if fix_labels && self.known == 0 {
-                    self.console.warn(
-                        "--fix-labels made no difference: no annotation or label of the input is known to the model",
-                    );
-                }
-                return Ok(());
-            }
-            1 => "one sentence has".to_owned(),
-            count => format!("{count} sentences have"),
-        };
-        Err(Failure::user(format_args!(
-            "{sentences} no labels: nothing is marked there, and `?` stands in the place of labels. All others are done"
-        )))
-    }
 }

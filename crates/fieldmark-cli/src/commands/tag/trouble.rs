@@ -1,43 +1,125 @@
-//! Sequences for which there is no answer, and why.
+//! Sequences for which there is no answer: why, and how many.
 
 use super::answer::Answers;
+use super::documents::plain;
 use super::limits::Limits;
+use crate::console::Console;
+use crate::failure::Failure;
 use crate::memory;
 use fieldmark::chain::Tagger;
-use fieldmark::chain::inference::{Constraints, Error};
+use fieldmark::chain::inference::{Constraints, Error, Rule};
 use fieldmark::core::Instance;
 use fieldmark::core::kernels::Dispatch;
 use fieldmark::text::Part;
+use std::fmt;
 
 /// A sequence for which there is no answer.
 #[derive(Clone, Debug)]
 pub struct Trouble {
-    /// Its first line.
-    pub line: u64,
+    /// Where it is: file, line and column, or a document.
+    place: String,
+    /// What it is called there.
+    sequence: String,
     /// What is wrong.
     pub problem: String,
 }
 
 impl Trouble {
-    pub fn new<T: Dispatch>(
+    /// A sequence of the lines of a file.
+    pub fn of_lines<T: Dispatch>(
         error: &Error,
         answers: &Answers<'_>,
         tagger: &mut Tagger<'_, T>,
-        part: &Part,
+        (file, part): (&str, &Part),
         instance: Instance<'_>,
         constraints: &Constraints,
     ) -> Self {
         let start = instance.positions().start;
-        let rule = match error {
-            Error::Infeasible => answers.impossible_rule(tagger, instance, constraints),
-            _ => None,
-        };
+        let rule = answers.impossible_rule(error, tagger, instance, constraints);
         let place = |position| format!("in line {}", part.line_number(start + position));
         let wide = size_of::<T>() == size_of::<f64>();
         Self {
-            line: part.line_number(start),
+            place: format!("{file}:{}:1", part.line_number(start)),
+            sequence: "the sequence that starts here".to_owned(),
             problem: problem(error, answers.limits, rule, wide, place),
         }
+    }
+
+    /// A sentence of a document.
+    pub fn of_sentence(document: &str, text: &str, problem: String) -> Self {
+        Self {
+            place: document.to_owned(),
+            sequence: sentence_name(text),
+            problem,
+        }
+    }
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: in {}, {}", self.place, self.sequence, self.problem)
+    }
+}
+
+/// A sentence for messages.
+pub fn sentence_name(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let mut shown: String = plain(text).chars().take(LONGEST).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    format!("the sentence \"{shown}\"")
+}
+
+/// At most this many sequences without an answer are named in warnings.
+const NAMED: u64 = 10;
+
+/// What went wrong with single sequences: the first are told at once, all are counted.
+pub struct Tally<'a> {
+    console: &'a Console,
+    first: Option<Trouble>,
+    troubles: u64,
+    /// At how many positions something was known.
+    pub known: u64,
+}
+
+impl<'a> Tally<'a> {
+    pub fn new(console: &'a Console) -> Self {
+        Self {
+            console,
+            first: None,
+            troubles: 0,
+            known: 0,
+        }
+    }
+
+    pub fn add(&mut self, trouble: Trouble) {
+        self.troubles += 1;
+        if self.troubles <= NAMED {
+            self.console.warn(&trouble.to_string());
+        }
+        self.first.get_or_insert(trouble);
+    }
+
+    /// Whether every sequence has an answer. `input` is what labels may have been known in.
+    pub fn finish(self, fix_labels: bool, input: &str) -> Result<(), Failure> {
+        if let Some(Trouble { place, sequence, .. }) = self.first {
+            let others = match self.troubles {
+                1 => " has".to_owned(),
+                2 => " and one other have".to_owned(),
+                count => format!(" and {} others have", count - 1),
+            };
+            return Err(Failure::user(format_args!(
+                "{place}: {sequence}{others} no labels: `?` stands in their place, and no span is marked there. All \
+                 others are labelled"
+            )));
+        }
+        if fix_labels && self.known == 0 {
+            self.console.warn(&format!(
+                "{input}: --fix-labels made no difference: every label in it is open or unknown to the model"
+            ));
+        }
+        Ok(())
     }
 }
 
@@ -46,7 +128,7 @@ impl Trouble {
 pub fn problem(
     error: &Error,
     limits: &Limits,
-    rule: Option<String>,
+    rule: Option<&Rule>,
     wide: bool,
     place: impl Fn(usize) -> String,
 ) -> String {

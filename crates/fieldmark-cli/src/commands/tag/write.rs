@@ -99,7 +99,7 @@ pub fn block<T: Dispatch>(
             answers.answer(tagger, instance, &mut constraints)
         };
         let answer = answer.unwrap_or_else(|error| {
-            let trouble = Trouble::new(&error, answers, tagger, part, instance, &constraints);
+            let trouble = Trouble::of_lines(&error, answers, tagger, (name, part), instance, &constraints);
             written.troubles.push(trouble);
             answers.none(positions.len())
         });
