@@ -9,13 +9,14 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Reads all documents of some files, whose names are relative to `folder`.
+/// Reads all documents of some files. Their names, and those in the options, are relative to `folder`.
 pub fn read_all(
     files: &[PathBuf],
     folder: &Path,
     options: &ReadOptions,
     notices: &mut Notices,
 ) -> Result<Vec<Document>, Failure> {
+    let options = options.relative_to(folder);
     let mut documents = Vec::new();
     let names = Names::new(files);
     for (source, file) in sources(files, folder).zip(files) {
@@ -37,6 +38,7 @@ fn sources(files: &[PathBuf], folder: &Path) -> impl Iterator<Item = Source> {
 
 /// The files of genes and alternatives that some files of the gene mention task bring along.
 pub fn mention_files(files: &[PathBuf], folder: &Path, options: &ReadOptions) -> Vec<PathBuf> {
+    let options = options.relative_to(folder);
     let found = sources(files, folder).filter_map(|source| options.mention_files(&source));
     found
         .flat_map(|found| found.genes.into_iter().chain(found.alternatives))
@@ -45,6 +47,7 @@ pub fn mention_files(files: &[PathBuf], folder: &Path, options: &ReadOptions) ->
 
 /// Tells which files of genes belong to files of the gene mention task.
 pub fn tell_mentions(files: &[PathBuf], folder: &Path, options: &ReadOptions, console: &Console) {
+    let options = options.relative_to(folder);
     for source in sources(files, folder) {
         let (Some(found), name) = (options.mention_files(&source), source.name()) else {
             continue;

@@ -19,7 +19,7 @@ impl Files {
         self
     }
 
-    /// Files that are written; `-` is none. Of a directory, everything in it is written.
+    /// Files that are written; `-` is none. Of a directory, everything in and below it is written.
     pub fn writes<P: AsRef<Path>>(mut self, what: &'static str, files: impl IntoIterator<Item = P>) -> Self {
         self.written.extend(named(what, files));
         self
@@ -37,9 +37,16 @@ impl Files {
                     let advice = format!("{what} and {other_what} are the same file. Choose another name");
                     return Err(Failure::writing(file, advice));
                 }
-                if file.is_dir() && !other.is_dir() && same_file(file, directory_of(other)) {
+                if file.is_dir() && resolved(other).starts_with(resolved(file)) {
                     let advice = format!(
                         "{}, which is {other_what}, is in this directory and might be replaced. Choose another one",
+                        other.display()
+                    );
+                    return Err(Failure::writing(file, advice));
+                }
+                if is_part(file) && other.is_dir() && resolved(file).starts_with(resolved(other)) {
+                    let advice = format!(
+                        "it is in {}, which is {other_what}, and might be a part of it. Choose another name",
                         other.display()
                     );
                     return Err(Failure::writing(file, advice));
@@ -48,6 +55,12 @@ impl Files {
         }
         Ok(())
     }
+}
+
+/// Whether a file or directory may be part of a directory of texts with annotations.
+fn is_part(file: &Path) -> bool {
+    let ending = file.extension().unwrap_or_default();
+    file.is_dir() || file.is_file() && (ending == "txt" || ending == "ann")
 }
 
 fn named<P: AsRef<Path>>(
@@ -143,8 +156,28 @@ mod tests {
         assert!(check("data", ["out", "other"]).is_ok());
         assert!(check("./data", ["out", "data"]).is_err());
         assert!(check("data", ["out", "./out"]).is_err());
-        // All of a directory is written.
+        // All of a directory is written, also what lies deeper.
         assert!(check("data", ["", "out"]).is_err());
+        std::fs::create_dir_all(path("texts/one")).unwrap();
+        std::fs::create_dir(path("text")).unwrap();
+        std::fs::write(path("texts/one/data"), "").unwrap();
+        for read in ["texts/one/data", "texts/one"] {
+            assert!(check(read, ["texts", "out"]).is_err(), "{read}");
+            assert!(check(read, ["text", "out"]).is_ok(), "{read}");
+        }
+        // All texts of a directory are read.
+        for (name, is_fine) in [
+            ("a.txt", false),
+            ("model.fmk", true),
+            ("one", false),
+            ("new.txt", true),
+        ] {
+            if name != "one" && name != "new.txt" {
+                std::fs::write(path(&format!("texts/{name}")), "").unwrap();
+            }
+            let checked = check("texts", [format!("texts/{name}").as_str(), "out"]);
+            assert_eq!(checked.is_ok(), is_fine, "{name}");
+        }
         let same = Files::default()
             .reads("the data", ["-"])
             .writes("--output", ["-"]);

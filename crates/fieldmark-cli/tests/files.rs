@@ -19,6 +19,9 @@ fn no_command_writes_onto_what_it_reads() {
     place.write("list.txt", "Ada\n");
     std::fs::create_dir(place.path("texts")).unwrap();
     place.write("texts/a.txt", "Ada sleeps.\n");
+    std::fs::create_dir(place.path("texts/deep")).unwrap();
+    place.write("texts/deep/b.txt", "Ada sleeps.\n");
+    place.write("one.json", place.run("cv names.toml --folds 2 --json"));
     let listed = "-o features=[{kind=\"dictionary\",name=\"names\",file=\"list.txt\"}]";
     let with_list = format!("train names.toml --model list.txt {listed}");
     for (arguments, file) in [
@@ -27,6 +30,10 @@ fn no_command_writes_onto_what_it_reads() {
         (
             "tag names.fmk texts/a.txt --to brat --output texts",
             "texts/a.txt",
+        ),
+        (
+            "tag names.fmk texts/deep/b.txt notes.txt --to brat --output texts",
+            "texts/deep/b.txt",
         ),
         ("eval gold.jsonl found.jsonl --html gold.jsonl", "gold.jsonl"),
         ("eval gold.jsonl found.jsonl --html found.jsonl", "found.jsonl"),
@@ -40,6 +47,10 @@ fn no_command_writes_onto_what_it_reads() {
         (&with_list, "list.txt"),
         ("cv names.toml --html names.toml", "names.toml"),
         ("cv names.toml --html train.txt", "train.txt"),
+        (
+            "cv names.toml --folds 2 --against one.json --html one.json",
+            "one.json",
+        ),
         ("convert gold.jsonl gold.jsonl", "gold.jsonl"),
         ("convert gold.jsonl new.html --notices gold.jsonl", "gold.jsonl"),
         ("convert gold.jsonl new.html --notices new.html", "gold.jsonl"),
@@ -148,6 +159,24 @@ fn gene_mentions_go_round_in_three_files() {
         labels.contains("-GENE") && !labels.contains("-ALTGENE"),
         "{labels}"
     );
+
+    // Files of genes are where the config is, as all that it names.
+    std::fs::create_dir(place.path("deep")).unwrap();
+    for (from, to) in [
+        ("a.in", "a.in"),
+        ("a.GENE.eval", "g.eval"),
+        ("gene.toml", "gene.toml"),
+    ] {
+        std::fs::copy(place.path(from), place.path("deep").join(to)).unwrap();
+    }
+    let genes = "-o data.train=[\"a.in\"] -o data.read={genes=\"g.eval\"}";
+    let train = format!("train deep/gene.toml --model deep.fmk {genes}");
+    let told = errors(&place.command(&train).done().success());
+    assert!(told.contains("its genes are in deep/g.eval"), "{told}");
+    let error = place.refuse(&format!("train deep/gene.toml --model deep/g.eval {genes}"));
+    assert!(error.contains("are the same file"), "{error}");
+    let error = place.refuse("tag gene.fmk a.in --output a.GENE.eval");
+    assert!(error.contains("a file of genes are the same file"), "{error}");
 
     std::fs::remove_file(place.path("b.ALTGENE.eval")).unwrap();
     let told = errors(&place.command("tag gene.fmk b.in").done().success());

@@ -18,13 +18,14 @@ use clap::ValueEnum;
 use fieldmark::chain::inference::Space;
 use fieldmark::core::container::Container;
 use fieldmark::core::kernels::Dispatch;
+use fieldmark::text::formats::ReadOptions;
 use fieldmark::text::{BlockOptions, LabelSyntax, Source, Unseen};
 use fieldmark::{Error, InputKind, Model, Pipeline};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use write::{View, Written};
 use trouble::Tally;
+use write::{View, Written};
 
 /// Label sequences, or mark texts, with a model
 ///
@@ -232,9 +233,17 @@ impl Arguments {
         let container = Arc::new(Container::open(&path).map_err(Error::from)?);
         if Pipeline::is_in(&container) {
             let pipeline = Pipeline::from_container(container)?;
+            let read = ReadOptions {
+                format: self.format.as_deref().and_then(|name| name.parse().ok()),
+                ..ReadOptions::default()
+            };
             Files::default()
                 .reads("the model", [&path])
                 .reads("the input", &files)
+                .reads(
+                    "a file of genes",
+                    crate::documents::mention_files(&files, Path::new(""), &read),
+                )
                 .writes("--output", self.documents.written_files())
                 .check()?;
             return self.tag_text(&pipeline, &files, console);

@@ -183,6 +183,16 @@ pub struct ReadOptions {
 }
 
 impl ReadOptions {
+    /// The same with files that are relative to a folder, such as that of a config.
+    pub fn relative_to(&self, folder: &Path) -> Self {
+        let join = |file: &PathBuf| folder.join(file);
+        Self {
+            genes: self.genes.as_ref().map(join),
+            alternatives: self.alternatives.as_ref().map(join),
+            ..self.clone()
+        }
+    }
+
     /// The format of a source, by the options or by its name; `None` if neither tells.
     fn format_of(&self, source: &Source) -> Option<DocumentFormat> {
         self.format.or_else(|| match source {

@@ -33,22 +33,49 @@ pub fn folder(path: &Path) -> &Path {
     path.parent().unwrap_or(Path::new(""))
 }
 
-/// The files that a config names, wherever it names them.
+/// The files and directories that are read for a config: those that it names, and those that come with them.
 pub fn files(config: &Config, folder: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let mut files = Vec::new();
-    collect_files(&serde_json::to_value(config)?, folder, &mut files);
+    let mut names = Vec::new();
+    collect_names(&serde_json::to_value(config)?, &mut names);
+    let mut files: Vec<PathBuf> = names.iter().map(|name| folder.join(name)).collect();
+    let data = &config.data;
+    for documents in [&data.train, &data.dev, &data.test] {
+        files.extend(documents::mention_files(documents, folder, &data.read));
+    }
+    files.retain(|file| file.exists());
     Ok(files)
 }
 
-fn collect_files(value: &Value, folder: &Path, files: &mut Vec<PathBuf>) {
+/// The keys of a config that name files.
+const PATHS: [&str; 8] = [
+    "train",
+    "dev",
+    "test",
+    "genes",
+    "alternatives",
+    "file",
+    "files",
+    "concepts",
+];
+
+/// The keys of which all keys below are names that the user made up.
+const NAMES: [&str; 2] = ["names", "rename"];
+
+fn collect_names(value: &Value, names: &mut Vec<String>) {
     match value {
-        Value::String(name) => files.extend(Some(folder.join(name)).filter(|file| file.is_file())),
-        Value::Array(values) => values
-            .iter()
-            .for_each(|value| collect_files(value, folder, files)),
-        Value::Object(values) => values
-            .values()
-            .for_each(|value| collect_files(value, folder, files)),
+        Value::Array(values) => values.iter().for_each(|value| collect_names(value, names)),
+        Value::Object(values) => {
+            for (key, value) in values.iter().filter(|(key, _)| !NAMES.contains(&key.as_str())) {
+                match value {
+                    Value::String(name) if PATHS.contains(&key.as_str()) => names.push(name.clone()),
+                    Value::Array(values) if PATHS.contains(&key.as_str()) => {
+                        let given = values.iter().filter_map(Value::as_str);
+                        names.extend(given.map(str::to_owned));
+                    }
+                    value => collect_names(value, names),
+                }
+            }
+        }
         _ => {}
     }
 }
@@ -192,30 +219,73 @@ pub fn failure(error: Error) -> Failure {
     }
 }
 
-/// A message about options, about keys instead.
+/// A message about options of training, about keys instead.
 fn in_keys(problem: &str) -> String {
-    const MODEL: [&str; 6] = [
-        "order",
-        "states",
-        "transitions",
-        "min-freq",
-        "min-instances",
-        "unseen-transitions",
-    ];
-    let mut words = Vec::new();
-    for word in problem.split(' ') {
-        words.push(match word.strip_prefix("--") {
-            Some(option) => {
-                let name = option.trim_end_matches([',', '.', ':', ';']);
-                let section = if MODEL.contains(&name) {
-                    "model"
-                } else {
-                    "training"
-                };
-                format!("{section}.{}", option.replace('-', "_"))
-            }
-            None => word.to_owned(),
-        });
+    let key = |word: &str| match word.strip_prefix("--") {
+        Some(option) => format!("training.{}", option.replace('-', "_")),
+        None => word.to_owned(),
+    };
+    problem.split(' ').map(key).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_those_that_keys_of_files_name() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("texts")).unwrap();
+        let read = [
+            "a.in",
+            "a.GENE.eval",
+            "b.in",
+            "names.txt",
+            "words.txt",
+            "other.fmk",
+            "stop.txt",
+            "ids.tsv",
+        ];
+        for name in read.iter().chain(&["gene", "GENE", "b.GENE.eval"]) {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        let config = Config::parse(
+            r#"
+            name = "gene"
+            description = "gene"
+            features = [
+                { kind = "word", name = "gene" },
+                { kind = "column", column = "gene" },
+                { kind = "dictionary", name = "D", file = "names.txt" },
+                { kind = "bag", concepts = "words.txt" },
+                { kind = "model", name = "M", file = "other.fmk" },
+            ]
+            [data]
+            train = ["a.in", "texts", "missing.txt"]
+            test = ["b.in"]
+            [labels]
+            types = ["GENE"]
+            [[postprocess]]
+            kind = "stop-list"
+            names = ["gene"]
+            files = ["stop.txt"]
+            [[identify]]
+            kind = "dictionary"
+            names = { file = ["GENE"] }
+            files = ["ids.tsv"]
+            "#,
+            &[],
+        )
+        .unwrap();
+        let mut found: Vec<String> = files(&config, folder.path())
+            .unwrap()
+            .iter()
+            .map(|file| file.strip_prefix(folder.path()).unwrap().display().to_string())
+            .collect();
+        found.sort();
+        let mut expected: Vec<&str> = read.to_vec();
+        expected.extend(["b.GENE.eval", "texts"]);
+        expected.sort_unstable();
+        assert_eq!(found, expected);
     }
-    words.join(" ")
 }
