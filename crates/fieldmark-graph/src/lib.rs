@@ -104,6 +104,7 @@ mod choice;
 mod conditional;
 mod data;
 mod describe;
+mod draw;
 mod dual;
 mod engine;
 mod error;
@@ -125,13 +126,16 @@ pub use describe::{
     Bias, Cut, Description, DescriptionError, Kind, Layer, Observe, Partners, Per, Relation, Skip, Strategy,
     Template,
 };
+pub use draw::{DrawError, DrawOptions, Drawing};
 pub use dual::{DualDecoder, DualOptions};
 pub use engine::{Beliefs, Decoding, Engine, LogZ, MaxMarginals, Report};
 pub use error::Error;
 pub use factor_graph::{FactorGraph, FactorGraphBuilder};
 pub use gibbs::{Annealing, Gibbs, GibbsOptions, GibbsState};
 pub use label_sets::LabelSets;
-pub use model::{GraphModel, GraphTagger, GraphWarmStart};
+pub use model::{
+    GraphInspection, GraphModel, GraphTagger, GraphWarmStart, LayerSizes, StrongWeight, TemplateWeights,
+};
 pub use structure::{Relate, Relations, Structure, StructureError};
 pub use train::{
     Convergence, GraphAlgorithm, GraphObjective, GraphProgress, GraphTrainer, Hamming, Judged, Loss,

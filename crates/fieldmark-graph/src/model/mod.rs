@@ -2,9 +2,13 @@
 
 mod dump;
 mod file;
+mod inspect;
+#[cfg(test)]
+mod inspect_tests;
 mod load;
 mod warm_start;
 
+pub use inspect::{GraphInspection, LayerSizes, StrongWeight, TemplateWeights};
 pub use warm_start::GraphWarmStart;
 
 use crate::data::{GraphDataset, GraphDatasetBuilder, GraphInstance};

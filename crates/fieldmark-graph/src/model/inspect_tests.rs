@@ -1,0 +1,136 @@
+//! Inspections tell what is in the model.
+
+use super::GraphModel;
+use crate::{Description, GraphDatasetBuilder, Observe, Relations, Skip, Strategy, Structure};
+use fieldmark_core::Gold;
+use fieldmark_core::random::SplitMix64;
+
+fn model(description: &Description, seed: u64) -> GraphModel {
+    let mut random = SplitMix64(seed);
+    let mut builder = GraphDatasetBuilder::new(description);
+    let layers = description.layers.len();
+    for _ in 0..4 {
+        for _ in 0..6 {
+            for kind in ["w", "x"] {
+                let name = format!("{kind}={}", random.below(9));
+                builder.observe(&name, 1.0).unwrap();
+            }
+            let gold: Vec<u32> = (0..layers)
+                .map(|layer| builder.label(layer, &format!("L{}", random.below(3))))
+                .collect();
+            let gold: Vec<Gold<'_>> = gold.into_iter().map(Gold::Known).collect();
+            builder.end_position(&gold).unwrap();
+        }
+        builder.end_instance(&[]).unwrap();
+    }
+    let data = builder.finish();
+    let structure = Structure::build(&data, description, Relations::none()).unwrap();
+    let weights: Vec<f64> = (0..structure.weights())
+        .map(|_| match random.below(5) {
+            0 => 0.0,
+            _ => random.unit() * 4.0 - 2.0,
+        })
+        .collect();
+    GraphModel::new(&data, &structure, &weights).unwrap()
+}
+
+fn observed() -> Description {
+    let mut description = Description::factorial(&["a", "b"]);
+    description.templates[4].strategy = Strategy::Supported;
+    description.templates[4].observe = Some(Observe::First);
+    description
+}
+
+/// Every weight of a template by name, from the text of the model.
+fn all_weights(model: &GraphModel, template: &str) -> Vec<(f64, Option<String>, Vec<String>)> {
+    let mut text = Vec::new();
+    model.dump(&mut text).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    let parsed = text.lines().filter_map(|line| {
+        let mut fields = line.split('\t');
+        let kind = fields.next()?;
+        let mut rest: Vec<String> = fields.map(|field| field.trim_matches('"').to_owned()).collect();
+        if !["weight", "bias"].contains(&kind) || rest[0] != template {
+            return None;
+        }
+        let weight = rest.pop()?.parse().ok()?;
+        let observation = (kind == "weight").then(|| rest.remove(1));
+        Some((weight, observation, rest.split_off(1)))
+    });
+    parsed.collect()
+}
+
+#[test]
+fn the_strongest_weights_are_those_of_largest_magnitude() {
+    for seed in 0..20 {
+        let model = model(&observed(), seed);
+        for most in [0, 1, 5, 1000] {
+            let inspection = model.inspect(most);
+            assert_eq!(inspection.weights, model.weights().len());
+            for template in &inspection.templates {
+                let mut all = all_weights(&model, &template.template);
+                assert_eq!(template.observed + template.biases, all.len());
+                all.sort_by(|one, other| other.0.abs().total_cmp(&one.0.abs()));
+                all.truncate(most);
+                let found: Vec<_> = template
+                    .strongest
+                    .iter()
+                    .map(|one| (one.weight, one.observation.clone(), one.labels.clone()))
+                    .collect();
+                assert_eq!(found, all, "seed {seed}, {most} of {}", template.template);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_joins_most_comes_first() {
+    let names = |model: GraphModel| -> Vec<String> {
+        let templates = model.inspect(1).templates.into_iter();
+        templates.map(|template| template.template).collect()
+    };
+    assert_eq!(
+        names(model(&observed(), 1)),
+        ["between:a-b", "chain:a", "chain:b", "unary:a", "unary:b"]
+    );
+    let skip = Description::skip_chain("a", [Skip::same("a", "w=")]);
+    assert_eq!(names(model(&skip, 1)), ["skip0", "chain:a", "unary:a"]);
+}
+
+#[test]
+fn a_person_can_read_it() {
+    let description = Description::linear_chain("a\nb");
+    let mut builder = GraphDatasetBuilder::new(&description);
+    for (word, label) in [("x", "O"), ("y", "DRUG")] {
+        builder.observe(word, 1.0).unwrap();
+        let gold = builder.label(0, label);
+        builder.end_position(&[Gold::Known(gold)]).unwrap();
+    }
+    builder.end_instance(&[]).unwrap();
+    let data = builder.finish();
+    let structure = Structure::build(&data, &description, Relations::none()).unwrap();
+    let mut weights = vec![0.0; structure.weights()];
+    weights[structure.feature(0, 0, &[0]).unwrap()] = 1.5;
+    weights[structure.feature(0, 1, &[1]).unwrap()] = -2e7;
+    weights[structure.bias(1, &[0, 1]).unwrap()] = 0.25;
+    let model = GraphModel::new(&data, &structure, &weights)
+        .unwrap()
+        .with_algorithm("lbfgs");
+    let expected = [
+        "Graph model of 1 layer and 2 templates",
+        "  trained by lbfgs",
+        "  layer a\\nb: 2 labels, one variable per position",
+        "  observations                               2",
+        "  weights                                    3",
+        "    not zero                                 3",
+        "",
+        "chain:a\\nb (a\\nb, a\\nb): 0 weights of observations, 1 of labels",
+        "     +0.250  O · DRUG",
+        "",
+        "unary:a\\nb (a\\nb): 2 weights of observations, 0 of labels",
+        "    -2.00e7  DRUG  y",
+        "     +1.500  O     x",
+    ];
+    let text = model.inspect(3).to_string();
+    assert_eq!(text.lines().collect::<Vec<_>>(), expected);
+}
