@@ -113,7 +113,7 @@ impl GraphModel {
         let (rows, weights) = (&template.rows, &self.weights[template.row_weights()]);
         let observed = (0..self.observations.len() as u32).flat_map(|row| {
             let features = rows.features(row);
-            let entries = rows.entries()[features.clone()].iter();
+            let entries = rows.columns(row).iter();
             entries
                 .zip(&weights[features])
                 .map(move |(&entry, &weight)| (weight, Some(row), entry))

@@ -41,23 +41,41 @@ fn observed() -> Description {
     description
 }
 
-/// Every weight of a template by name, from the text of the model.
-fn all_weights(model: &GraphModel, template: &str) -> Vec<(f64, Option<String>, Vec<String>)> {
-    let mut text = Vec::new();
-    model.dump(&mut text).unwrap();
-    let text = String::from_utf8(text).unwrap();
-    let parsed = text.lines().filter_map(|line| {
-        let mut fields = line.split('\t');
-        let kind = fields.next()?;
-        let mut rest: Vec<String> = fields.map(|field| field.trim_matches('"').to_owned()).collect();
-        if !["weight", "bias"].contains(&kind) || rest[0] != template {
-            return None;
-        }
-        let weight = rest.pop()?.parse().ok()?;
-        let observation = (kind == "weight").then(|| rest.remove(1));
-        Some((weight, observation, rest.split_off(1)))
+/// Every weight of a template by name, asked for one by one.
+fn all_weights(
+    model: &GraphModel,
+    template: usize,
+    layers: &[usize],
+) -> Vec<(f64, Option<String>, Vec<String>)> {
+    let assignments = layers.iter().fold(vec![Vec::new()], |all, &layer| {
+        let labels = 0..model.labels(layer).len() as u32;
+        let longer = |one: &Vec<u32>| -> Vec<Vec<u32>> {
+            labels
+                .clone()
+                .map(|label| [&one[..], &[label]].concat())
+                .collect()
+        };
+        all.iter().flat_map(longer).collect()
     });
-    parsed.collect()
+    let (structure, mut all) = (model.structure(), Vec::new());
+    for labels in &assignments {
+        let names: Vec<String> = labels
+            .iter()
+            .zip(layers)
+            .map(|(&label, &layer)| model.labels(layer).name(label).to_owned())
+            .collect();
+        let bias = structure.bias(template, labels).map(|place| (place, None));
+        let observed = (0..model.observations().len() as u32).filter_map(|row| {
+            let name = model.observations().name(row).to_owned();
+            Some((structure.feature(template, row, labels)?, Some(name)))
+        });
+        all.extend(
+            bias.into_iter()
+                .chain(observed)
+                .map(|(place, name)| (model.weights()[place], name, names.clone())),
+        );
+    }
+    all
 }
 
 #[test]
@@ -68,7 +86,13 @@ fn the_strongest_weights_are_those_of_largest_magnitude() {
             let inspection = model.inspect(most);
             assert_eq!(inspection.weights, model.weights().len());
             for template in &inspection.templates {
-                let mut all = all_weights(&model, &template.template);
+                let mut names = model.structure().template_names();
+                let number = names.position(|name| name == template.template).unwrap();
+                let layers = template
+                    .layers
+                    .iter()
+                    .map(|name| model.description().layer(name).unwrap());
+                let mut all = all_weights(&model, number, &layers.collect::<Vec<_>>());
                 assert_eq!(template.observed + template.biases, all.len());
                 all.sort_by(|one, other| other.0.abs().total_cmp(&one.0.abs()));
                 all.truncate(most);
