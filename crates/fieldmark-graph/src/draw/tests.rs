@@ -325,6 +325,12 @@ fn labels_and_scores_are_told() {
         .collect();
     assert_eq!(shown, [("L0", false), ("L1", true), ("L1", false), ("L2", true)]);
     assert_eq!(drawing.variables[1].title, "b at 1 (one): L1, gold L0");
+    assert!(drawing.caption.ends_with("; dashed: not the gold label"));
+    let dashed = dot_statements(&drawing.to_dot());
+    let dashed = dashed
+        .iter()
+        .filter(|one| one.attributes.contains(&("style".into(), "dashed".into())));
+    assert_eq!(dashed.map(|one| &one.name[..]).collect::<Vec<_>>(), ["v1", "v3"]);
     let titles: Vec<&str> = drawing.factors.iter().map(|factor| &factor.title[..]).collect();
     // Every weight is 0.5; the unary factor sees a bias and the word, but L1 of `b` was never seen with it.
     assert!(
