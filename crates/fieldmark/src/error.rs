@@ -40,6 +40,9 @@ pub enum Error {
         #[source]
         problem: Box<Error>,
     },
+    /// Active learning that cannot go on.
+    #[error(transparent)]
+    Learn(fieldmark_learn::Error),
     /// An option that contradicts another, the data or the model.
     #[error("{0}")]
     Option(String),
@@ -51,4 +54,18 @@ pub enum Error {
         "the checkpoint belongs to another run: {0}; use the same data and options, or start without --resume"
     )]
     Checkpoint(String),
+}
+
+/// What models and optimisers say is told as they say it.
+impl From<fieldmark_learn::Error> for Error {
+    fn from(error: fieldmark_learn::Error) -> Self {
+        match error {
+            fieldmark_learn::Error::Structure(error) => error.into(),
+            fieldmark_learn::Error::Optimize(error) => error.into(),
+            fieldmark_learn::Error::Inference(error) => error.into(),
+            fieldmark_learn::Error::File(error) => error.into(),
+            fieldmark_learn::Error::Option(problem) => Error::Option(problem),
+            other => Error::Learn(other),
+        }
+    }
 }

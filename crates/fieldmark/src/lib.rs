@@ -3,7 +3,7 @@
 //! This is the façade: a [`Model`] is what training gives and a file holds; [`train`] makes one from data,
 //! [`Model::for_each_block`] tags whole inputs. What lies below is in the crates that are re-exported here
 //! under short names: [`text`] (readers, templates, renderings), [`chain`] (models on sequences), [`eval`]
-//! (measures) and [`core`] (data, optimisers, the model container).
+//! (measures), [`learn`] (active learning) and [`core`] (data, optimisers, the model container).
 //!
 //! ```
 //! use fieldmark::text::{Source, read_training};
@@ -40,6 +40,7 @@ mod memory;
 mod model;
 mod pipeline;
 pub mod sample;
+pub mod simulation;
 mod tagging;
 mod training;
 
@@ -60,4 +61,5 @@ pub use training::{
 pub use fieldmark_chain as chain;
 pub use fieldmark_core as core;
 pub use fieldmark_eval as eval;
+pub use fieldmark_learn as learn;
 pub use fieldmark_text as text;

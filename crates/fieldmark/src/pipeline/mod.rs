@@ -5,6 +5,7 @@ mod card;
 mod dump;
 mod gold;
 mod known;
+mod labelled;
 mod lists;
 mod mismatch;
 mod score;
@@ -16,6 +17,7 @@ mod unused;
 
 pub use annotate::{Annotator, AnnotatorOptions, AnnotatorReport, Described, Impossible};
 pub use card::{Counts as DataCounts, ModelCard};
+pub(crate) use labelled::labelled_data;
 pub use mismatch::{TokenMismatch, token_mismatch};
 pub use score::Scores;
 pub use train::{RunSummary, TrainedPipeline, train_pipeline};

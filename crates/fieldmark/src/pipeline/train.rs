@@ -139,7 +139,7 @@ pub(super) struct Labelled<'d> {
 }
 
 impl<'d> Labelled<'d> {
-    fn all(
+    pub fn all(
         config: &Config,
         documents: &'d [Document],
         labellers: &mut Labellers<'_>,
@@ -168,7 +168,7 @@ impl<'d> Labelled<'d> {
     }
 
     /// Adds the sentences that are wanted, by their number among all.
-    fn describe<N: Numbering>(
+    pub fn describe<N: Numbering>(
         &self,
         extractor: &Extractor,
         extraction: &mut Extraction<'_, N>,
@@ -190,7 +190,7 @@ impl<'d> Labelled<'d> {
 }
 
 /// The numbers of the training data, for the development data.
-struct Frozen<'a>(&'a Growing);
+pub(super) struct Frozen<'a>(pub &'a Growing);
 
 impl Numbering for Frozen<'_> {
     fn number(&mut self, hash: u64, _: &mut dyn FnMut() -> String) -> Option<u32> {

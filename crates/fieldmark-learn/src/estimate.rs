@@ -1,0 +1,115 @@
+//! [`Estimator`]: what a model says of a sequence, under what is known of its labels.
+
+use crate::strategy::Needs;
+use crate::{Error, Fitted, Pool};
+use fieldmark_chain::Tagger;
+use fieldmark_chain::inference::{Constraints, Space};
+use fieldmark_core::Gold;
+
+/// What a model says of one sequence: as much as was asked for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Estimate {
+    labels: usize,
+    marginals: Vec<f64>,
+    max_marginals: Vec<f64>,
+    path: Vec<u32>,
+    confidence: f64,
+    best: Vec<f64>,
+}
+
+impl Estimate {
+    /// The probability of each label at a position of the sequence.
+    ///
+    /// # Panics
+    /// When marginals were not asked for.
+    pub fn marginals(&self, position: usize) -> &[f64] {
+        &self.marginals[position * self.labels..][..self.labels]
+    }
+
+    /// For each label the log-probability of the best sequence that has it at a position; −∞ if there is none.
+    ///
+    /// # Panics
+    /// When max-marginals were not asked for.
+    pub fn max_marginals(&self, position: usize) -> &[f64] {
+        &self.max_marginals[position * self.labels..][..self.labels]
+    }
+
+    /// The best labels; empty if they were not asked for.
+    pub fn path(&self) -> &[u32] {
+        &self.path
+    }
+
+    /// The log-probability of the best labels, if it was asked for.
+    pub fn confidence(&self) -> f64 {
+        self.confidence
+    }
+
+    /// The log-probabilities of the best sequences, best first, if they were asked for.
+    pub fn best(&self) -> &[f64] {
+        &self.best
+    }
+}
+
+/// Memory to ask a model with; one for each thread.
+pub struct Estimator<'m> {
+    tagger: Tagger<'m>,
+    constraints: Constraints,
+}
+
+impl<'m> Estimator<'m> {
+    /// An estimator for a model.
+    pub fn new(model: &'m Fitted) -> Self {
+        Self {
+            tagger: Tagger::new(model.structure(), model.weights(), Space::default()),
+            constraints: Constraints::none(),
+        }
+    }
+
+    /// Estimates a sequence of the pool under what is known of it (constrained forward–backward and Viterbi;
+    /// Culotta & McCallum 2004).
+    pub fn run(
+        &mut self,
+        pool: &Pool,
+        sequence: usize,
+        needs: Needs,
+        out: &mut Estimate,
+    ) -> Result<(), Error> {
+        self.constraints.clear_positions();
+        for (t, position) in pool.positions(sequence).enumerate() {
+            match pool.known(position) {
+                Gold::Known(label) => _ = self.constraints.fix(t, label),
+                Gold::Ambiguous(labels) => _ = self.constraints.allow(t, labels.iter().copied()),
+                Gold::Unknown => {}
+            }
+        }
+        let mut inference = self.tagger.load(pool.instance(sequence), &self.constraints)?;
+        out.labels = inference.labels();
+        if needs.marginals {
+            inference.marginals(&mut out.marginals)?;
+        }
+        if needs.max_marginals {
+            let length = inference.length();
+            let best = inference.max_marginals()?;
+            let labels = out.labels as u32;
+            let cells = (0..length).flat_map(|t| (0..labels).map(move |label| (t, label)));
+            out.max_marginals.clear();
+            out.max_marginals
+                .extend(cells.map(|(t, label)| best.get(t, label).unwrap_or(f64::NEG_INFINITY)));
+        }
+        if needs.path || needs.confidence {
+            out.path.clear();
+            out.path.extend_from_slice(inference.viterbi()?.labels);
+        }
+        if needs.confidence {
+            // The best sequence is allowed.
+            out.confidence = inference.log_probability(&out.path)?.unwrap_or(0.0);
+        }
+        if needs.best > 0 {
+            let log_z = inference.log_z()?;
+            let best = inference.kbest(needs.best)?;
+            out.best.clear();
+            out.best.extend(best.iter().map(|path| path.score - log_z));
+        }
+        Ok(())
+    }
+}
