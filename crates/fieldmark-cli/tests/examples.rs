@@ -28,7 +28,7 @@ fn run_all(place: &Place, commands: &[String]) {
     }
 }
 
-const COMMANDS: [&str; 10] = [
+const COMMANDS: [&str; 11] = [
     "quickstart",
     "init",
     "train",
@@ -38,6 +38,7 @@ const COMMANDS: [&str; 10] = [
     "cv",
     "inspect",
     "convert",
+    "simulate",
     "generate",
 ];
 

@@ -8,6 +8,7 @@ mod generate;
 mod init;
 mod inspect;
 mod quickstart;
+mod simulate;
 mod tag;
 mod train;
 
@@ -26,6 +27,7 @@ pub enum Command {
     Cv(cv::Arguments),
     Inspect(inspect::Arguments),
     Convert(convert::Arguments),
+    Simulate(Box<simulate::Arguments>),
     Generate(generate::Arguments),
 }
 
@@ -41,6 +43,7 @@ impl Command {
             Command::Eval(arguments) => arguments.run(console),
             Command::Check(arguments) => arguments.run(console),
             Command::Inspect(arguments) => arguments.run(console),
+            Command::Simulate(arguments) => arguments.run(console),
             Command::Generate(arguments) => arguments.run(console),
         }
     }
