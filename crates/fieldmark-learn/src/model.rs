@@ -1,10 +1,11 @@
 //! [`Fitted`]: a model trained on what is labelled of a pool, from scratch or from the last one.
 
 use crate::{Error, Pool};
+use fieldmark_chain::features::FeatureTable;
 use fieldmark_chain::train::{Arithmetic, ChainObjective, TrainingReal};
 use fieldmark_chain::{ChainModel, Structure, StructureOptions};
 use fieldmark_core::Dataset;
-use fieldmark_core::optimize::{Lbfgs, LbfgsOptions, Objective, Prior};
+use fieldmark_core::optimize::{Lbfgs, LbfgsOptions, Prior};
 
 /// The shape of models, and how they are trained.
 #[derive(Clone, Debug, PartialEq)]
@@ -93,7 +94,6 @@ impl Fitted {
         options: LbfgsOptions,
     ) -> Result<Self, Error> {
         let mut objective = ChainObjective::<T>::new(&structure, data, Arithmetic::default());
-        debug_assert!(objective.len() >= start.len());
         let mut optimizer = Lbfgs::new(objective.import(&start), options)?;
         while optimizer.step(&mut objective)?.is_some() {}
         let (iterations, loss) = (optimizer.last().iteration, optimizer.last().loss);
@@ -156,24 +156,26 @@ impl Fitted {
     fn weights_for(&self, other: &Structure) -> Vec<f64> {
         let own = &self.structure;
         let mut weights = vec![0.0; other.weights()];
-        let blocks = weights.split_at_mut(other.unary_weights().end);
+        let unary = &mut weights[other.unary_weights()];
         carry(
             own.unary(),
             &self.weights[own.unary_weights()],
             other.unary(),
-            blocks.0,
-            |label| Some(label),
+            unary,
+            Some,
         );
-        let pair_weights = &mut blocks.1[..other.pair().len()];
+        let own_pair = |pair: u32| {
+            let labels = other.pairs()[pair as usize];
+            let found = own.pairs().binary_search(&labels).ok();
+            found.map(|pair| pair as u32)
+        };
+        let pair = &mut weights[other.pair_weights()];
         carry(
             own.pair(),
             &self.weights[own.pair_weights()],
             other.pair(),
-            pair_weights,
-            |pair| {
-                let pair = other.pairs()[pair as usize];
-                own.pairs().binary_search(&pair).ok().map(|pair| pair as u32)
-            },
+            pair,
+            own_pair,
         );
         let tuples = &self.weights[own.tuple_weights()];
         for (tuple, weight) in other.tuples().iter().zip(&mut weights[other.tuple_weights()]) {
@@ -192,9 +194,9 @@ impl Fitted {
 /// Copies the weights of features that two tables share. `column` gives the column of the first table for one of
 /// the second.
 fn carry(
-    from: &fieldmark_chain::features::FeatureTable,
+    from: &FeatureTable,
     weights: &[f64],
-    to: &fieldmark_chain::features::FeatureTable,
+    to: &FeatureTable,
     out: &mut [f64],
     column: impl Fn(u32) -> Option<u32>,
 ) {

@@ -15,7 +15,7 @@ pub fn small_data() -> Dataset {
 pub fn random_data(random: &mut SplitMix64, labels: u32, lengths: &[usize]) -> Dataset {
     let mut builder = DatasetBuilder::new();
     for label in 0..labels {
-        builder.labels.intern(&["B-X", "I-X", "O", "B-Y"][label as usize]);
+        builder.labels.intern(["B-X", "I-X", "O", "B-Y"][label as usize]);
     }
     let names: Vec<u32> = ["a", "b", "c", "d", "e"]
         .map(|name| builder.observations.intern(name))
