@@ -138,7 +138,7 @@ pub use model::{
 };
 pub use structure::{Relate, Relations, Structure, StructureError};
 pub use train::{
-    Convergence, GraphAlgorithm, GraphObjective, GraphProgress, GraphTrainer, Hamming, Judged, Loss,
+    Compare, Convergence, GraphAlgorithm, GraphObjective, GraphProgress, GraphTrainer, Hamming, Judged, Loss,
     RankIteration, SampleRank, SampleRankOptions, TrainError, VariableLoss,
 };
 pub use unroll::{Unrolled, Unroller};

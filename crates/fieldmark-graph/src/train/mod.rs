@@ -15,7 +15,7 @@ mod tables;
 mod trainer;
 
 pub use objective::GraphObjective;
-pub use sample_rank::{Hamming, RankIteration, SampleRank, SampleRankOptions, VariableLoss};
+pub use sample_rank::{Compare, Hamming, RankIteration, SampleRank, SampleRankOptions, VariableLoss};
 pub use trainer::{GraphAlgorithm, GraphProgress, GraphTrainer, Judged};
 
 use crate::{EngineChoice, Error, Report, StructureError};

@@ -1,9 +1,10 @@
 //! SampleRank (Wick et al. 2011): learns to rank neighbouring labellings that a Gibbs sampler proposes.
 //!
-//! Each move changes the label of one variable. Where the loss of both labellings differs and the better one does not
+//! Each move changes the label of one variable. Where the loss of two labellings differs and the better one does not
 //! score higher by more than the margin, the weights move by α towards its features. As printed in Marcheggiani
 //! (2014), only a strictly wrong order counts; then nothing is ever learned from weights of zero, at which all
-//! scores tie. Here a gap *up to* the margin counts, with a margin of 0 too.
+//! scores tie. Here a gap *up to* the margin counts, with a margin of 0 too. [`Compare`] says which two labellings
+//! these are.
 
 mod saved;
 
@@ -41,9 +42,22 @@ impl VariableLoss for Hamming {
     }
 }
 
+/// Which labels of a variable [`SampleRank`] compares at each move.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Compare {
+    /// The old label with the one that was drawn, as printed in Marcheggiani (2014). A model that is sure of wrong
+    /// labels never draws the right ones, and stops learning.
+    Drawn,
+    /// Of all labels that could have been drawn, the one with the least loss and the one that scores highest of those
+    /// with more.
+    #[default]
+    All,
+}
+
 /// Options of [`SampleRank`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(default, deny_unknown_fields)]
 pub struct SampleRankOptions {
     /// How far weights move at a time.
     pub alpha: f64,
@@ -53,6 +67,8 @@ pub struct SampleRankOptions {
     pub epsilon: f64,
     /// Most passes.
     pub max_iterations: u64,
+    /// Which labels of a variable are compared at each move.
+    pub compare: Compare,
     /// How often a pass visits each variable of an instance.
     pub sweeps: usize,
     /// Whether the weights are the mean over all moves.
@@ -68,6 +84,7 @@ impl Default for SampleRankOptions {
             margin: 1.0,
             epsilon: 1e-5,
             max_iterations: 100,
+            compare: Compare::default(),
             sweeps: 1,
             average: true,
             seed: 0,
@@ -278,9 +295,17 @@ impl<'a> SampleRank<'a> {
                 } = &mut self.proposal;
                 let new = conditional.draw(1.0, weights, random);
                 let gold = instance.gold(layer, position);
-                let gain = self.loss.loss(layer, gold, old) - self.loss.loss(layer, gold, new);
-                let (better, worse) = if gain > 0.0 { (new, old) } else { (old, new) };
-                if gain != 0.0 && self.proposal.is_close(better, worse, self.options.margin) {
+                let loss = |label: u32| self.loss.loss(layer, gold, label);
+                let pair = match self.options.compare {
+                    Compare::Drawn if loss(new) < loss(old) => Some((new, old)),
+                    Compare::Drawn if loss(new) > loss(old) => Some((old, new)),
+                    Compare::Drawn => None,
+                    Compare::All => self.proposal.rivals(loss),
+                };
+                let is_close = |&(better, worse): &(u32, u32)| {
+                    self.proposal.is_close(better, worse, self.options.margin)
+                };
+                if let Some((better, worse)) = pair.filter(is_close) {
                     let alpha = self.options.alpha;
                     let scratch = &mut self.proposal.scratch;
                     self.learner.add(&scene, labels, variable, better, alpha, scratch);
@@ -417,6 +442,21 @@ impl Proposal {
                 }
             });
         });
+    }
+
+    /// The label with the least loss, and the one that scores highest of those with more loss; of labels with the same
+    /// loss the one that scores highest. Only labels that the fewest factors forbid count.
+    fn rivals(&self, loss: impl Fn(u32) -> f64) -> Option<(u32, u32)> {
+        let Conditional { scores, violations } = &self.conditional;
+        let fewest = violations.iter().min()?;
+        let possible = (0..scores.len()).filter(|&label| violations[label] == *fewest);
+        let mut losses: Vec<(u32, f64)> = possible.map(|label| (label as u32, loss(label as u32))).collect();
+        let score = |label: u32| scores[label as usize];
+        losses.sort_by(|a, b| a.1.total_cmp(&b.1).then(score(b.0).total_cmp(&score(a.0))));
+        let &(better, least) = losses.first()?;
+        let worse = losses.iter().filter(|(_, loss)| *loss > least);
+        let worse = worse.max_by(|a, b| score(a.0).total_cmp(&score(b.0)))?;
+        Some((better, worse.0))
     }
 
     /// Whether one label does not score higher than another by more than a margin.

@@ -2,7 +2,7 @@ use crate::models::*;
 use fieldmark_core::Gold;
 use fieldmark_core::random::SplitMix64;
 use fieldmark_graph::{
-    Description, EngineChoice, GraphDataset, GraphDatasetBuilder, GraphModel, Relations, SampleRank,
+    Compare, Description, EngineChoice, GraphDataset, GraphDatasetBuilder, GraphModel, Relations, SampleRank,
     SampleRankOptions, Strategy, Structure, TrainError,
 };
 
@@ -73,6 +73,31 @@ fn learns_until_nothing_changes() {
 }
 
 #[test]
+fn a_model_that_is_sure_of_wrong_labels_still_learns() {
+    let description = Description::factorial(&["a", "b"]);
+    let data = learnable(&description);
+    let structure = Structure::build(&data, &description, Relations::none()).unwrap();
+    // What occurs weighs so little that right labels are never drawn.
+    let wrong = vec![-30.0; structure.weights()];
+    let losses = [Compare::Drawn, Compare::All].map(|compare| {
+        let options = SampleRankOptions {
+            compare,
+            max_iterations: 500,
+            ..SampleRankOptions::default()
+        };
+        let mut training = SampleRank::new(&structure, &data, wrong.clone(), options).unwrap();
+        let mut last = None;
+        while let Some(iteration) = training.step().unwrap() {
+            last = Some(iteration);
+        }
+        assert!(training.converged(), "{compare:?}");
+        last.unwrap().loss
+    });
+    // Labels are still drawn, and drawn wrongly now and then.
+    assert!(losses[0] > 400.0 && losses[1] < 20.0, "{losses:?}");
+}
+
+#[test]
 fn weights_of_zero_are_left_even_without_a_margin() {
     // As printed, ties would change nothing, and nothing would be what training converged to.
     let description = Description::factorial(&["a", "b"]);
@@ -103,6 +128,7 @@ fn the_first_update_moves_along_the_difference_of_features() {
     let data = builder.finish();
     let structure = Structure::build(&data, &description, Relations::none()).unwrap();
     let options = |seed| SampleRankOptions {
+        compare: Compare::Drawn,
         alpha: 3.0,
         average: false,
         max_iterations: 1,

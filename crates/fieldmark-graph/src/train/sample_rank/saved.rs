@@ -1,6 +1,6 @@
 //! The state of [`SampleRank`] as bytes.
 
-use super::{SampleRank, SampleRankOptions, check};
+use super::{Compare, SampleRank, SampleRankOptions, check};
 use crate::data::GraphDataset;
 use crate::structure::Structure;
 use crate::train::TrainError;
@@ -24,6 +24,7 @@ impl<'a> SampleRank<'a> {
         let o = &self.options;
         writer.f64s(&[o.alpha, o.margin, o.epsilon])?;
         writer.u64(o.max_iterations)?;
+        writer.flag(o.compare == Compare::All)?;
         writer.usize(o.sweeps)?;
         writer.flag(o.average)?;
         writer.u64(o.seed)?;
@@ -98,6 +99,11 @@ impl Saved {
             margin: reader.f64()?,
             epsilon: reader.f64()?,
             max_iterations: reader.u64()?,
+            compare: if reader.flag()? {
+                Compare::All
+            } else {
+                Compare::Drawn
+            },
             sweeps: reader.usize()?,
             average: reader.flag()?,
             seed: reader.u64()?,
