@@ -35,7 +35,7 @@ pub enum EngineChoice {
 
 /// Options of exact engines.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(default, deny_unknown_fields)]
 pub struct ExactOptions {
     /// Bytes that tables may take; what needs more is refused.
     pub budget: u64,

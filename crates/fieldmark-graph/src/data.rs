@@ -4,6 +4,7 @@ use crate::describe::{Description, Layer, Per};
 use fieldmark_core::dataset::{DatasetError, GoldSets};
 use fieldmark_core::{Alphabet, Dataset, Gold, Observations};
 use std::ops::Range;
+use xxhash_rust::xxh3::Xxh3;
 
 /// Instances for training or tagging.
 ///
@@ -105,6 +106,32 @@ impl GraphDataset {
             whole: Observations::default(),
             borders,
         })
+    }
+
+    /// A hash of everything in it: equal for equal data.
+    pub fn fingerprint(&self) -> u64 {
+        let mut hash = Xxh3::new();
+        let labels = self.layers.iter().map(|layer| &layer.labels);
+        for alphabet in std::iter::once(&self.observations).chain(labels) {
+            for name in alphabet.iter() {
+                hash.update(name.as_bytes());
+                hash.update(&[0xff]);
+            }
+        }
+        for observations in [&self.unary, &self.steps, &self.whole] {
+            observations.hash_into(&mut hash);
+        }
+        let mut add = |numbers: &[u32]| {
+            let numbers = numbers.iter();
+            numbers.for_each(|number| hash.update(&number.to_le_bytes()));
+        };
+        add(&self.borders);
+        for layer in &self.layers {
+            let (codes, sets) = layer.gold.numbers();
+            add(codes);
+            sets.for_each(&mut add);
+        }
+        hash.digest()
     }
 
     /// Bytes of memory in use.
@@ -267,6 +294,8 @@ pub struct GraphDatasetBuilder {
     data: GraphDataset,
     /// Rows of positions that were closed.
     positions: usize,
+    /// One more than the largest number of an observation that another alphabet numbers.
+    numbered: usize,
 }
 
 impl GraphDatasetBuilder {
@@ -305,6 +334,7 @@ impl GraphDatasetBuilder {
                 borders: vec![0],
             },
             positions: 0,
+            numbered: 0,
         }
     }
 
@@ -332,6 +362,19 @@ impl GraphDatasetBuilder {
         self.check(id, value)?;
         self.data.unary.push(id, value);
         Ok(())
+    }
+
+    /// Adds an observation to the open position by the number that it has in an alphabet outside of this builder, which
+    /// [`GraphDatasetBuilder::finish_numbered`] takes.
+    pub fn observe_numbered(&mut self, id: u32, value: f32) {
+        self.numbered = self.numbered.max(id as usize + 1);
+        self.data.unary.push(id, value);
+    }
+
+    /// The same for the open instance as a whole.
+    pub fn observe_instance_numbered(&mut self, id: u32, value: f32) {
+        self.numbered = self.numbered.max(id as usize + 1);
+        self.data.whole.push(id, value);
     }
 
     /// Adds an observation to the step into the open position.
@@ -402,6 +445,18 @@ impl GraphDatasetBuilder {
             layer.gold.add(*gold)?;
         }
         Ok(())
+    }
+
+    /// The finished data, whose observations have the numbers of another alphabet.
+    pub fn finish_numbered(mut self, observations: Alphabet) -> Result<GraphDataset, DataError> {
+        if self.numbered > observations.len() {
+            return Err(DataError::UnknownObservation {
+                id: self.numbered as u32 - 1,
+                observations: observations.len(),
+            });
+        }
+        self.data.observations = observations;
+        Ok(self.finish())
     }
 
     /// The finished data. Positions after the last closed instance are dropped: close it first.

@@ -20,7 +20,7 @@ const PATIENCE: usize = 10;
 
 /// Options of [`DualDecoder`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(default, deny_unknown_fields)]
 pub struct DualOptions {
     /// Most rounds; a round visits each variable twice.
     pub iterations: usize,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// Temperatures of a search, from the first sweep to the last, in a geometric row.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields)]
 pub struct Annealing {
     /// Temperature of the first sweep.
     pub from: f64,
@@ -18,7 +18,7 @@ pub struct Annealing {
 
 /// Options of [`Gibbs`]. A sweep draws a new label for each variable once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(default, deny_unknown_fields)]
 pub struct GibbsOptions {
     /// Sweeps of the search for the best labelling.
     pub sweeps: usize,

@@ -175,6 +175,11 @@ impl<'m> Unroller<'m> {
         Ok(&mut self.memory)
     }
 
+    /// The graph that was made last.
+    pub fn last_mut(&mut self) -> &mut Unrolled {
+        &mut self.memory
+    }
+
     /// The number of the variable of a layer at a position of an instance; the position does not matter in layers with
     /// one variable per instance.
     ///

@@ -105,7 +105,7 @@ impl GoldSets {
     }
 
     /// The numbers that hold all there is: a code per position, and the sets.
-    pub(super) fn numbers(&self) -> (&[u32], impl Iterator<Item = &[u32]>) {
+    pub fn numbers(&self) -> (&[u32], impl Iterator<Item = &[u32]>) {
         (&self.codes, self.sets.iter().map(|set| &set[..]))
     }
 

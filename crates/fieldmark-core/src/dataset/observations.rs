@@ -185,7 +185,7 @@ impl Observations {
     }
 
     /// Adds everything to a hash.
-    pub(super) fn hash_into(&self, hash: &mut Xxh3) {
+    pub fn hash_into(&self, hash: &mut Xxh3) {
         for numbers in [&self.offsets, &self.ids] {
             numbers
                 .iter()

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 /// One kind of variable, with labels of its own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields)]
 pub struct Layer {
     /// By which templates and data call it.
     pub name: String,
@@ -116,7 +116,7 @@ pub enum Relation {
 
 /// Variables tied by a relation, sharing weights.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields)]
 pub struct Template {
     /// By which reports and warm starts know it. Empty: made from the relation.
     #[serde(default)]
@@ -199,7 +199,7 @@ impl Template {
 
 /// Layers, templates and how rare features may be.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields)]
 pub struct Description {
     /// Kinds of variables.
     pub layers: Vec<Layer>,
@@ -321,7 +321,7 @@ impl Description {
         distinct("layer", self.layers.iter().map(|layer| &layer.name))?;
         if !(self.min_freq.is_finite() && self.min_freq >= 0.0) {
             return Err(DescriptionError::Option {
-                option: "min-freq".into(),
+                option: "min_freq".into(),
                 found: self.min_freq.to_string(),
                 expected: "a number that is not negative",
             });

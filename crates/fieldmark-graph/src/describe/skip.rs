@@ -13,9 +13,10 @@ use std::collections::HashSet;
 /// `same = "w="` with `capitalised` joins equal capitalised words where words are observed as `w=…`; `shared =
 /// "W=alpha@2"` joins all positions that have this one observation (Klinger 2011, ch. 9).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields)]
 pub struct Skip {
     /// The layer whose variables are joined.
+    #[serde(default)]
     pub layer: String,
     /// Positions with the same observation whose name begins like this.
     #[serde(default)]
@@ -72,7 +73,7 @@ impl std::fmt::Display for Cut {
         write!(
             f,
             "template {:?} would join {} pairs of positions in instance {}, its limit is {}: the pairs of nearest \
-             occurrences were kept; raise max-edges or choose rarer observations",
+             occurrences were kept; raise max_edges or choose rarer observations",
             self.template, self.found, self.instance, self.kept
         )
     }
@@ -133,13 +134,13 @@ impl Skip {
             return wrong("capitalised", "set".into(), "nothing without `same`");
         }
         if self.min_distance == 0 {
-            return wrong("min-distance", "0".into(), "at least 1");
+            return wrong("min_distance", "0".into(), "at least 1");
         }
         if self.max_distance.is_some_and(|most| most < self.min_distance) {
             return wrong(
-                "max-distance",
+                "max_distance",
                 format!("{:?}", self.max_distance.unwrap_or(0)),
-                "at least min-distance",
+                "at least min_distance",
             );
         }
         Ok(())

@@ -23,6 +23,8 @@ const MOST_POSITIONS: u32 = 400;
 /// What a [`Drawing`] shows besides variables and factors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DrawOptions {
+    /// What the picture is called; unless told, by the number of the instance in its data.
+    pub title: Option<String>,
     /// Which positions are drawn; unless told, all of a short instance and the first 40 of a long one. The picture says
     /// so when it does not show all.
     pub positions: Option<Range<u32>>,
@@ -195,7 +197,7 @@ impl Drawing {
         };
         let drawn = drawing.add_variables(&subject, &shown);
         let beyond = drawing.add_factors(&subject, &drawn);
-        drawing.caption = caption(instance, &shown, beyond);
+        drawing.caption = caption(instance, options, &shown, beyond);
         if drawing.variables.iter().any(|variable| variable.differs) {
             drawing.caption += "; dashed: not the gold label";
         }
@@ -275,8 +277,9 @@ fn shown(length: usize, options: &DrawOptions) -> Result<Range<u32>, DrawError> 
     Ok(found)
 }
 
-fn caption(instance: GraphInstance<'_>, shown: &Range<u32>, beyond: usize) -> String {
-    let mut caption = format!("instance {}", instance.index() + 1);
+fn caption(instance: GraphInstance<'_>, options: &DrawOptions, shown: &Range<u32>, beyond: usize) -> String {
+    let numbered = || format!("instance {}", instance.index() + 1);
+    let mut caption = options.title.clone().unwrap_or_else(numbered);
     if shown.len() < instance.len() {
         caption += &format!(
             ": positions {}–{} of {}",

@@ -33,7 +33,7 @@ pub enum Space {
 
 /// Options of loopy belief propagation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(default, deny_unknown_fields)]
 pub struct LoopyOptions {
     /// In which order messages are sent.
     pub schedule: Schedule,

@@ -10,6 +10,11 @@ use fieldmark_core::{Alphabet, Names};
 use std::io::BufRead;
 
 impl GraphModel {
+    /// Whether a text begins as [`GraphModel::dump`] writes it.
+    pub fn is_dump(text: &[u8]) -> bool {
+        text.starts_with(FIRST.as_bytes())
+    }
+
     /// The model that [`GraphModel::dump`] wrote, equal in every bit. Code of custom relations is not in texts: see
     /// [`GraphModel::with_relations`].
     pub fn from_dump(text: impl BufRead) -> Result<Self, DumpError> {

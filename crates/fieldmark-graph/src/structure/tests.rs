@@ -242,6 +242,6 @@ fn limits_of_skips_are_reported() {
     assert_eq!(
         cuts[0].to_string(),
         "template \"skip0\" would join 3 pairs of positions in instance 0, its limit is 2: the pairs of nearest \
-         occurrences were kept; raise max-edges or choose rarer observations"
+         occurrences were kept; raise max_edges or choose rarer observations"
     );
 }
