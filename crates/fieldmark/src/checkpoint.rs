@@ -4,6 +4,7 @@ use crate::Error;
 use crate::training::Progress;
 use fieldmark_core::container::{Container, ContainerError, ContainerErrorKind, ContainerWriter};
 use fieldmark_core::optimize::Iteration;
+use fieldmark_graph::Convergence;
 use std::path::Path;
 use std::time::Duration;
 
@@ -48,7 +49,7 @@ pub(crate) struct Best {
 }
 
 /// Numbers kept of each iteration.
-const RECORD: usize = 9;
+const RECORD: usize = 12;
 
 impl Checkpoint {
     /// Keeps the weights when their score is the best so far; of equal ones, the first.
@@ -96,6 +97,11 @@ impl Checkpoint {
             let dev = progress.dev.unwrap_or(f64::NAN);
             let seconds = progress.seconds;
             let (iteration, active, evaluations) = (iteration as f64, active as f64, evaluations as f64);
+            let Convergence {
+                answers,
+                converged,
+                iterations,
+            } = progress.convergence.unwrap_or_default();
             let record = [
                 iteration,
                 loss,
@@ -106,6 +112,9 @@ impl Checkpoint {
                 evaluations,
                 dev,
                 seconds,
+                answers as f64,
+                converged as f64,
+                iterations as f64,
             ];
             records.extend_from_slice(&record);
         }
@@ -156,6 +165,9 @@ impl Checkpoint {
                 evaluations,
                 dev,
                 seconds,
+                answers,
+                converged,
+                rounds,
             ] = record
             else {
                 unreachable!("chunks have the length of a record")
@@ -173,6 +185,11 @@ impl Checkpoint {
                 iteration,
                 dev: (!dev.is_nan()).then_some(dev),
                 seconds,
+                convergence: (answers > 0.0).then_some(Convergence {
+                    answers: answers as u64,
+                    converged: converged as u64,
+                    iterations: rounds as u64,
+                }),
             }
         });
         let best = if container.has("checkpoint.best") {

@@ -28,6 +28,18 @@ pub enum Error {
     /// A sequence without an answer.
     #[error(transparent)]
     Inference(#[from] fieldmark_chain::inference::Error),
+    /// A graph that cannot be trained.
+    #[error(transparent)]
+    TrainGraph(#[from] fieldmark_graph::TrainError),
+    /// A graph that does not fit its data.
+    #[error(transparent)]
+    GraphStructure(#[from] fieldmark_graph::StructureError),
+    /// Data that a graph cannot have.
+    #[error(transparent)]
+    GraphData(#[from] fieldmark_graph::DataError),
+    /// A graph without an answer.
+    #[error(transparent)]
+    GraphInference(#[from] fieldmark_graph::Error),
     /// A list of features that cannot work.
     #[error(transparent)]
     Features(#[from] fieldmark_text::features::FeatureError),

@@ -2,8 +2,8 @@
 //!
 //! This is the façade: a [`Model`] is what training gives and a file holds; [`train`] makes one from data,
 //! [`Model::for_each_block`] tags whole inputs. What lies below is in the crates that are re-exported here
-//! under short names: [`text`] (readers, templates, renderings), [`chain`] (models on sequences), [`eval`]
-//! (measures), [`learn`] (active learning) and [`core`] (data, optimisers, the model container).
+//! under short names: [`text`] (readers, templates, renderings), [`chain`] (models on sequences), [`graph`] (models of
+//! any structure), [`eval`] (measures), [`learn`] (active learning) and [`core`] (data, optimisers, the model container).
 //!
 //! ```
 //! use fieldmark::text::{Source, read_training};
@@ -50,8 +50,10 @@ pub use input::{InputFormat, InputKind, InputTextError};
 pub use memory::{MemoryEstimate, estimate_memory};
 pub use model::Model;
 pub use pipeline::{
-    Annotator, AnnotatorOptions, AnnotatorReport, DataCounts, Described, Impossible, ModelCard, Pipeline,
-    RunSummary, Scores, TokenMismatch, TrainedPipeline, token_mismatch, train_pipeline,
+    Annotator, AnnotatorOptions, AnnotatorReport, AnyPipeline, DataCounts, Described, GraphAnnotator,
+    GraphAnnotatorOptions, GraphAnswer, GraphPipeline, GraphReport, GraphScores, Impossible, LayerScore,
+    ModelCard, Pipeline, RunOptions, RunSummary, Scores, TokenMismatch, TrainedAny, TrainedGraph,
+    TrainedPipeline, token_mismatch, train_config, train_graph, train_pipeline,
 };
 pub use training::{
     Algorithm, CheckpointOptions, Flow, Observer, Precision, Prepared, Progress, Stop, TrainOptions, Trained,
@@ -61,5 +63,6 @@ pub use training::{
 pub use fieldmark_chain as chain;
 pub use fieldmark_core as core;
 pub use fieldmark_eval as eval;
+pub use fieldmark_graph as graph;
 pub use fieldmark_learn as learn;
 pub use fieldmark_text as text;

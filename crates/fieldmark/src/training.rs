@@ -12,6 +12,7 @@ use fieldmark_core::Dataset;
 use fieldmark_core::optimize::{
     Iteration, LbfgsOptions, Objective, OnlineLbfgsOptions, OptimizeError, Status,
 };
+use fieldmark_graph::Convergence;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -119,6 +120,8 @@ pub struct Progress {
     pub dev: Option<f64>,
     /// Seconds that the iteration took, without the development set.
     pub seconds: f64,
+    /// How often inference converged, where it is iterative: on graphs.
+    pub convergence: Option<Convergence>,
 }
 
 /// What the observer of training wants.
@@ -306,6 +309,7 @@ fn run<T: Machines>(
             iteration,
             dev: score,
             seconds,
+            convergence: None,
         };
         let flow = observer.iteration(&progress);
         state.iterations.push(progress);

@@ -171,6 +171,11 @@ impl<'e, N: Numbering> Extraction<'e, N> {
         self.numbering
     }
 
+    /// What gives the numbers. Those that it gave before must stay as they are.
+    pub fn numbering_mut(&mut self) -> &mut N {
+        &mut self.numbering
+    }
+
     /// The observations of every position.
     pub fn describe(&mut self, sequence: &Sequence<'_>) -> Description<'_> {
         if self.extractor.preprocessor.is_plain() {

@@ -22,6 +22,16 @@ pub struct Growing {
 }
 
 impl Growing {
+    /// Begins with the names of a model.
+    pub fn with_names(names: Alphabet) -> Self {
+        let numbers = names.iter().zip(0..);
+        let numbers = numbers.map(|(name, number)| (Alphabet::hash(name), number));
+        Self {
+            numbers: numbers.collect(),
+            names,
+        }
+    }
+
     /// The number of an observation that was there before.
     pub fn get(&self, hash: u64) -> Option<u32> {
         self.numbers.get(&hash).copied()

@@ -120,7 +120,8 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// Of a schema with several kinds, that of the kind that the table names: as `kind`, or as its only key.
+    /// Of a schema with several kinds, that of the kind that the table names: under a key such as `kind` or `engine`, or
+    /// as its only key.
     fn variant(
         &self,
         schema: &'s Value,
@@ -130,17 +131,17 @@ impl<'s> Walk<'s> {
         let Some(variants) = schema.get("oneOf").and_then(Value::as_array) else {
             return Ok(schema);
         };
-        let tag = |variant: &'s Value| variant.pointer("/properties/kind/const").and_then(Value::as_str);
-        let kinds: Vec<&str> = variants.iter().filter_map(tag).collect();
-        if kinds.is_empty() {
+        let Some(key) = variants.iter().find_map(tag_key) else {
             return only_key(variants, table, path).map(|found| found.unwrap_or(schema));
-        }
-        let Some(value) = table.get("kind") else {
+        };
+        let tag = |variant: &'s Value| variant["properties"][key]["const"].as_str();
+        let kinds: Vec<&str> = variants.iter().filter_map(tag).collect();
+        let Some(value) = table.get(key) else {
             let offset = table.keys().next().map_or(0, |key| key.span().start);
             return Err((
                 offset,
                 format!(
-                    "the key 'kind' is missing in {path}; kinds are {}",
+                    "the key '{key}' is missing in {path}; {key}s are {}",
                     kinds.join(", ")
                 ),
             ));
@@ -150,7 +151,7 @@ impl<'s> Walk<'s> {
         found.ok_or_else(|| {
             (
                 value.span().start,
-                format!("unknown kind '{kind}' in {path}{}", suggestion(kind, &kinds)),
+                format!("unknown {key} '{kind}' in {path}{}", suggestion(kind, &kinds)),
             )
         })
     }
@@ -194,6 +195,13 @@ impl<'s> Walk<'s> {
     fn items(&self, schema: &'s Value) -> Option<&'s Value> {
         self.resolve(schema).get("items")
     }
+}
+
+/// The key whose value tells a variant apart from others.
+fn tag_key(variant: &Value) -> Option<&str> {
+    let mut properties = variant.get("properties")?.as_object()?.iter();
+    let (key, _) = properties.find(|(_, schema)| schema.get("const").is_some())?;
+    Some(key)
 }
 
 /// Of variants that are tables with one key, the one whose key the table has.

@@ -13,11 +13,13 @@
 //! ```
 
 mod check;
+mod graph;
 mod model;
 mod sections;
 mod training;
 
 pub use check::ConfigError;
+pub use graph::{GraphConfig, InstanceName, KindName, LayerConfig, ObjectiveName};
 pub use model::{ModelConfig, StrategyName, UnseenName};
 pub use sections::{DataConfig, LabelConfig, SchemeName, TextConfig};
 pub use training::{AlgorithmName, TrainingConfig};
@@ -52,6 +54,9 @@ pub struct Config {
     pub features: Vec<FeatureConfig>,
     /// The shape of the model.
     pub model: ModelConfig,
+    /// Instead: a model that is more than one chain.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub graph: Option<GraphConfig>,
     /// How it is trained.
     pub training: TrainingConfig,
     /// What happens to the annotations that the model finds.

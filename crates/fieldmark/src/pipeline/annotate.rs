@@ -95,7 +95,7 @@ impl Pipeline {
 
     /// Gets ready to mark documents in a way of one's own.
     pub fn annotator_with(&self, options: AnnotatorOptions) -> Annotator<'_> {
-        let scheme = Scheme::from(self.config.labels.scheme);
+        let scheme = Scheme::from(self.front.config.labels.scheme);
         let labels = self.chain.labels();
         let AnnotatorOptions {
             constraints,
@@ -104,20 +104,20 @@ impl Pipeline {
             space,
         } = options;
         let limited = constraints.is_some() || !rules.is_empty() || fix_labels;
-        let of_scheme = || match self.config.labels.column {
+        let of_scheme = || match self.front.config.labels.column {
             Some(_) => Constraints::none(),
             None => Constraints::of_scheme(scheme, labels),
         };
         Annotator {
             pipeline: self,
-            scorer: Scorer::new(&self.extractor, self.chain.observations()),
+            scorer: Scorer::new(&self.front.extractor, self.chain.observations()),
             tagger: self.chain.tagger_with(space),
             scheme,
             reader: SpanReader::new(scheme, labels),
             constraints: constraints.unwrap_or_else(of_scheme),
             limits: limited.then_some(Limits { rules, fix_labels }),
             report: AnnotatorReport::default(),
-            labellers: self.stack.labellers(),
+            labellers: self.front.stack.labellers(),
         }
     }
 }
@@ -130,10 +130,10 @@ impl<'p> Annotator<'p> {
     pub fn annotate(&mut self, document: &mut Document) -> Result<(), Error> {
         let mut sentences = self.cut(document)?;
         let known = self.known(document, &sentences);
-        match &self.pipeline.config.labels.column {
+        match &self.pipeline.front.config.labels.column {
             Some(column) => {
                 let labels = self.label_tokens(document, &sentences, &known)?;
-                let given = with_column(document, &sentences, column, &labels);
+                let given = with_column(document.given.as_ref(), &sentences, column, &labels);
                 document.given = Some(given);
             }
             None => {
@@ -141,8 +141,8 @@ impl<'p> Annotator<'p> {
                 let tokens = std::mem::take(&mut sentences.tokens);
                 document.annotations = found;
                 document.relations.clear();
-                self.pipeline.config.postprocess.apply(document, &tokens);
-                self.pipeline.config.identify.apply(document);
+                self.pipeline.front.config.postprocess.apply(document, &tokens);
+                self.pipeline.front.config.identify.apply(document);
             }
         }
         Ok(())
@@ -162,7 +162,7 @@ impl<'p> Annotator<'p> {
     /// The sentences of a document as the model sees them, for questions that [`Tagger`] answers.
     pub fn describe(&mut self, document: &Document) -> Result<Described, Error> {
         let sentences = self.cut(document)?;
-        let (config, labels) = (&self.pipeline.config.labels, self.pipeline.chain.labels());
+        let (config, labels) = (&self.pipeline.front.config.labels, self.pipeline.chain.labels());
         let known = match &self.limits {
             Some(limits) if limits.fix_labels => Some(self.known(document, &sentences)),
             _ => known::gold_labels(config, labels, document, &sentences),
@@ -206,7 +206,7 @@ impl<'p> Annotator<'p> {
     ) -> Result<Vec<Vec<&'p str>>, Error> {
         let names = self.pipeline.chain.labels();
         let mut all = Vec::with_capacity(sentences.len());
-        sentences.try_for_each(text, self.pipeline.extractor.columns(), |_, sequence| {
+        sentences.try_for_each(text, self.pipeline.front.extractor.columns(), |_, sequence| {
             let labels = self
                 .tagger
                 .tag_scores(self.scorer.score(&self.tagger, sequence))?;
@@ -222,7 +222,7 @@ impl<'p> Annotator<'p> {
         if !limits.is_some_and(|limits| limits.fix_labels) {
             return Known::new();
         }
-        let (config, labels) = (&self.pipeline.config.labels, self.pipeline.chain.labels());
+        let (config, labels) = (&self.pipeline.front.config.labels, self.pipeline.chain.labels());
         let known = known::known(config, labels, document, sentences, &mut self.report.notices);
         self.report.known += known.iter().flatten().count() as u64;
         known
@@ -240,7 +240,7 @@ impl<'p> Annotator<'p> {
         let mut marginals = Vec::new();
         sentences.try_for_each(
             &document.text,
-            self.pipeline.extractor.columns(),
+            self.pipeline.front.extractor.columns(),
             |_, sequence| {
                 let scores = self.scorer.score(&self.tagger, sequence);
                 allow(
@@ -276,7 +276,7 @@ impl<'p> Annotator<'p> {
     fn cut<'d>(&mut self, document: &'d Document) -> Result<Sentences<'d>, Error> {
         let mut sentences = Sentences::default();
         let notices = &mut self.report.notices;
-        self.pipeline.cutter.cut(document, &mut sentences, notices);
+        self.pipeline.front.cutter.cut(document, &mut sentences, notices);
         self.look_up(&document.text, &mut sentences)?;
         Ok(sentences)
     }
@@ -294,7 +294,7 @@ impl<'p> Annotator<'p> {
     ) -> Result<Dataset, Error> {
         let mut builder = DatasetBuilder::new();
         let extraction = self.scorer.extraction();
-        sentences.try_for_each(text, self.pipeline.extractor.columns(), |_, sequence| {
+        sentences.try_for_each(text, self.pipeline.front.extractor.columns(), |_, sequence| {
             let first = sequence.place.0;
             describe(extraction, sequence, &mut builder, |_, position| {
                 gold(first + position)
@@ -314,7 +314,7 @@ impl<'p> Annotator<'p> {
         let mut found = Vec::new();
         sentences.try_for_each(
             &document.text,
-            self.pipeline.extractor.columns(),
+            self.pipeline.front.extractor.columns(),
             |_, sequence| {
                 let scores = self.scorer.score(&self.tagger, sequence);
                 let mut quick = None;
@@ -426,9 +426,10 @@ fn best(
     })
 }
 
-/// The tokens of a document, with one more column or that column replaced.
-fn with_column(
-    document: &Document,
+/// The tokens of a document, with one more column or that column replaced. Tokens that were given stay if they are the
+/// same.
+pub(super) fn with_column(
+    given: Option<&GivenTokens>,
     sentences: &Sentences<'_>,
     column: &str,
     labels: &[(&str, Option<f64>)],
@@ -437,7 +438,7 @@ fn with_column(
         let ranges = given.sentences.iter().flatten().map(|token| token.range.clone());
         ranges.eq(sentences.tokens.iter().map(|token| token.range()))
     };
-    let mut given = match document.given.as_ref().filter(same) {
+    let mut given = match given.filter(same) {
         Some(given) => given.clone(),
         None => GivenTokens {
             sentences: sentences

@@ -1,9 +1,12 @@
 //! [`ModelCard`]: what a model is, what it was trained on and how well it does.
 
 use super::train::Labelled;
-use crate::config::Config;
+use crate::Error;
+use crate::config::{Config, LayerConfig};
 use crate::training::{Progress, Stop};
+use fieldmark_core::container::{Container, ContainerWriter};
 use fieldmark_core::{Dataset, Scheme};
+use fieldmark_graph::GraphDataset;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -71,7 +74,46 @@ impl Counts {
     }
 }
 
+/// The section that holds the model card.
+const CARD: &str = "card";
+
+impl Counts {
+    /// The same for labels in several layers, by document, layer and instance. Spans of all layers count.
+    pub(super) fn of_graph(
+        layers: &[LayerConfig],
+        cells: &[Vec<Vec<Vec<String>>>],
+        data: &GraphDataset,
+    ) -> Self {
+        let mut spans: BTreeMap<String, usize> = BTreeMap::new();
+        for document in cells {
+            for (layer, instances) in layers.iter().zip(document).filter(|(layer, _)| layer.has_spans()) {
+                let scheme = Scheme::from(layer.scheme);
+                for span in instances.iter().flat_map(|labels| scheme.spans(labels)) {
+                    *spans.entry(span.kind.to_owned()).or_default() += 1;
+                }
+            }
+        }
+        Self {
+            documents: cells.len(),
+            sequences: data.len(),
+            tokens: data.positions(),
+            spans,
+            fingerprint: format!("{:016x}", data.fingerprint()),
+        }
+    }
+}
+
 impl ModelCard {
+    pub(super) fn read(container: &Container) -> Result<Self, Error> {
+        let card = serde_json::from_str(container.str(CARD)?);
+        Ok(card.map_err(|error| container.wrong_section(CARD, error.to_string(), "a model card"))?)
+    }
+
+    pub(super) fn write(&self, writer: &mut ContainerWriter<'_>) {
+        // Its fields are numbers and text.
+        writer.add_str(CARD, serde_json::to_string(self).unwrap_or_default());
+    }
+
     pub(super) fn new(
         config: &Config,
         data: Counts,

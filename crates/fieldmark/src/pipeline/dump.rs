@@ -1,9 +1,11 @@
-//! A [`Pipeline`] as text: the dump of its chain, then its card, its config and the files that the config names.
+//! Pipelines as text: the dump of the model, then the card, the config and the files that the config names.
 
-use super::{ModelCard, Pipeline};
+use super::front::Front;
+use super::{AnyPipeline, GraphPipeline, ModelCard, Pipeline};
 use crate::Error;
 use crate::config::Config;
 use fieldmark_chain::ChainModel;
+use fieldmark_graph::GraphModel;
 use fieldmark_text::features::Resources;
 use std::io::{self, Write};
 
@@ -31,56 +33,103 @@ impl Pipeline {
     /// | `file` the name of a file that the config names, or of a list made from training data | one for each |
     /// | `text` a line of the file, or `bytes` in hexadecimal digits if it is no text | after its `file` |
     pub fn dump(&self, out: &mut dyn Write) -> io::Result<()> {
-        self.chain.dump(out)?;
-        writeln!(out, "card\t{}", serde_json::to_string(&self.card)?)?;
-        for line in self.config.to_toml().lines() {
-            writeln!(out, "config\t{line}")?;
-        }
-        for (name, content) in self.resources.iter() {
-            writeln!(out, "file\t{name}")?;
-            match std::str::from_utf8(content) {
-                Ok(text) => text
-                    .split('\n')
-                    .try_for_each(|line| writeln!(out, "text\t{line}"))?,
-                Err(_) => content
-                    .chunks(ROW)
-                    .try_for_each(|row| writeln!(out, "bytes\t{}", hexadecimal(row)))?,
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether a text is the dump of a pipeline, and not that of a model that wants observations.
-    pub fn is_dump(text: &[u8]) -> bool {
-        after_weights(text).1.starts_with(b"card\t")
+        self.chain.dump(&mut *out)?;
+        dump_front(&self.front, &self.card, out)
     }
 
     /// The pipeline that was dumped as this text.
     pub fn from_dump(text: &[u8]) -> Result<Self, Error> {
         let (weights, rest) = after_weights(text);
         let chain = ChainModel::from_dump(weights).map_err(|error| Error::Option(error.to_string()))?;
-        let mut parts = Parts::default();
-        let before = weights.iter().filter(|&&byte| byte == b'\n').count();
-        for (index, line) in rest
-            .strip_suffix(b"\n")
-            .unwrap_or(rest)
-            .split(|&byte| byte == b'\n')
-            .enumerate()
-        {
-            let wrong = |problem| Error::Option(format!("line {}: {problem}", before + index + 1));
-            parts.add(line).map_err(wrong)?;
-        }
-        let card = parts
-            .card
-            .ok_or_else(|| Error::Option("there is no line with `card`".into()))?;
-        let config = Config::parse(&parts.config, &[])
-            .map_err(|error| Error::Option(format!("in the lines of `config`: {error}")))?;
-        let mut resources = Resources::default();
-        for (name, content) in parts.files {
-            resources.insert(name, content.unwrap_or_default());
-        }
-        Self::new(config, chain, resources, card)
+        let (front, card) = read_front(weights, rest)?;
+        Ok(Self { front, chain, card })
     }
+}
+
+impl GraphPipeline {
+    /// Writes the pipeline as text, with the lines of [`GraphModel::dump`] in the place of those of a chain; see
+    /// [`Pipeline::dump`].
+    pub fn dump(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.model.dump(&mut *out)?;
+        dump_front(&self.front, &self.card, out)
+    }
+
+    /// The pipeline that was dumped as this text.
+    pub fn from_dump(text: &[u8]) -> Result<Self, Error> {
+        let (weights, rest) = after_weights(text);
+        let model = GraphModel::from_dump(weights).map_err(|error| Error::Option(error.to_string()))?;
+        let (front, card) = read_front(weights, rest)?;
+        Self::new(front, model, card)
+    }
+}
+
+impl AnyPipeline {
+    /// Whether a text is the dump of a pipeline, and not that of a model that wants observations.
+    pub fn is_dump(text: &[u8]) -> bool {
+        after_weights(text).1.starts_with(b"card\t")
+    }
+
+    /// Writes the pipeline as text; see [`Pipeline::dump`].
+    pub fn dump(&self, out: &mut dyn Write) -> io::Result<()> {
+        match self {
+            AnyPipeline::Chain(pipeline) => pipeline.dump(out),
+            AnyPipeline::Graph(pipeline) => pipeline.dump(out),
+        }
+    }
+
+    /// The pipeline that was dumped as this text.
+    pub fn from_dump(text: &[u8]) -> Result<Self, Error> {
+        if GraphModel::is_dump(text) {
+            GraphPipeline::from_dump(text).map(|graph| AnyPipeline::Graph(Box::new(graph)))
+        } else {
+            Pipeline::from_dump(text).map(|chain| AnyPipeline::Chain(Box::new(chain)))
+        }
+    }
+}
+
+/// Card, config and files.
+fn dump_front(front: &Front, card: &ModelCard, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "card\t{}", serde_json::to_string(card)?)?;
+    for line in front.config.to_toml().lines() {
+        writeln!(out, "config\t{line}")?;
+    }
+    for (name, content) in front.resources.iter() {
+        writeln!(out, "file\t{name}")?;
+        match std::str::from_utf8(content) {
+            Ok(text) => text
+                .split('\n')
+                .try_for_each(|line| writeln!(out, "text\t{line}"))?,
+            Err(_) => content
+                .chunks(ROW)
+                .try_for_each(|row| writeln!(out, "bytes\t{}", hexadecimal(row)))?,
+        }
+    }
+    Ok(())
+}
+
+/// What follows the weights of a dump.
+fn read_front(weights: &[u8], rest: &[u8]) -> Result<(Front, ModelCard), Error> {
+    let mut parts = Parts::default();
+    let before = weights.iter().filter(|&&byte| byte == b'\n').count();
+    for (index, line) in rest
+        .strip_suffix(b"\n")
+        .unwrap_or(rest)
+        .split(|&byte| byte == b'\n')
+        .enumerate()
+    {
+        let wrong = |problem| Error::Option(format!("line {}: {problem}", before + index + 1));
+        parts.add(line).map_err(wrong)?;
+    }
+    let card = parts
+        .card
+        .ok_or_else(|| Error::Option("there is no line with `card`".into()))?;
+    let config = Config::parse(&parts.config, &[])
+        .map_err(|error| Error::Option(format!("in the lines of `config`: {error}")))?;
+    let mut resources = Resources::default();
+    for (name, content) in parts.files {
+        resources.insert(name, content.unwrap_or_default());
+    }
+    Ok((Front::new(config, resources)?, card))
 }
 
 /// What the lines after the weights have told so far.
@@ -149,6 +198,7 @@ fn from_hexadecimal(text: &str) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::RunOptions;
     use crate::pipeline::tests::{CONFIG_TEXT, corpus};
     use crate::train_pipeline;
     use fieldmark_text::document::Document;
@@ -157,7 +207,7 @@ mod tests {
     fn stacked(folder: &std::path::Path) -> Pipeline {
         let c2 = "training.c2=0.01".to_owned();
         let first = Config::parse(CONFIG_TEXT, std::slice::from_ref(&c2)).unwrap();
-        let first = train_pipeline(&first, folder, &corpus(), &[], &mut ()).unwrap();
+        let first = train_pipeline(&first, folder, &corpus(), &[], &RunOptions::default(), &mut ()).unwrap();
         first.pipeline.save(folder.join("genes.fmk")).unwrap();
         std::fs::write(folder.join("names.txt"), "cul4a\r\n\nxyz\tid\n").unwrap();
         let text = "
@@ -175,7 +225,8 @@ mod tests {
             kind = 'brackets'
         ";
         let config = Config::parse(text, &["text.tokenizer=dash".to_owned(), c2]).unwrap();
-        let trained = train_pipeline(&config, folder, &corpus(), &[], &mut ()).unwrap();
+        let trained =
+            train_pipeline(&config, folder, &corpus(), &[], &RunOptions::default(), &mut ()).unwrap();
         trained.pipeline
     }
 
@@ -190,8 +241,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let pipeline = stacked(folder.path());
         let text = dump(&pipeline);
-        assert!(Pipeline::is_dump(&text));
-        assert!(!Pipeline::is_dump(after_weights(&text).0));
+        assert!(AnyPipeline::is_dump(&text));
+        assert!(!AnyPipeline::is_dump(after_weights(&text).0));
         let again = Pipeline::from_dump(&text).unwrap();
         assert_eq!(again.to_bytes().unwrap(), pipeline.to_bytes().unwrap());
         for document in corpus() {
@@ -209,9 +260,16 @@ mod tests {
     fn text_of_several_lines_survives_in_a_config() {
         let mut config = Config::parse(CONFIG_TEXT, &["training.c2=0.01".to_owned()]).unwrap();
         config.description = "\none\r\ntwo\r\n\n\t'''\n\"\"\"\r".to_owned();
-        let pipeline = train_pipeline(&config, "".as_ref(), &corpus(), &[], &mut ())
-            .unwrap()
-            .pipeline;
+        let pipeline = train_pipeline(
+            &config,
+            "".as_ref(),
+            &corpus(),
+            &[],
+            &RunOptions::default(),
+            &mut (),
+        )
+        .unwrap()
+        .pipeline;
         let again = Pipeline::from_dump(&dump(&pipeline)).unwrap();
         assert_eq!(again.config(), pipeline.config());
     }

@@ -29,8 +29,16 @@ pub(crate) fn labels(
             }
         };
     }
-    let scheme = Scheme::from(config.scheme);
     let spans = spans(config, document, sentences, notices);
+    labels_of(config.scheme.into(), &spans, sentences)
+}
+
+/// The labels of spans that are in order, inside sentences and without overlaps.
+pub(super) fn labels_of(
+    scheme: Scheme,
+    spans: &[(Range<usize>, String)],
+    sentences: &Sentences<'_>,
+) -> Vec<Vec<String>> {
     let mut at = 0;
     let labels = sentences.ranges().map(|sentence| {
         let end = at + spans[at..].partition_point(|(range, _)| range.start < sentence.end);
@@ -45,8 +53,8 @@ pub(crate) fn labels(
     labels.collect()
 }
 
-/// Spans in tokens, in order, inside sentences and without overlaps; what does not fit is a notice.
-pub(crate) fn spans(
+/// Spans in tokens, inside sentences; what does not fit the tokens is a notice.
+pub(super) fn all_spans(
     config: &LabelConfig,
     document: &Document,
     sentences: &Sentences<'_>,
@@ -74,6 +82,17 @@ pub(crate) fn spans(
         }
         found.extend(parts.into_iter().map(|part| (part, kind.to_owned())));
     }
+    found
+}
+
+/// Spans in tokens, in order, inside sentences and without overlaps; what does not fit is a notice.
+pub(crate) fn spans(
+    config: &LabelConfig,
+    document: &Document,
+    sentences: &Sentences<'_>,
+    notices: &mut Notices,
+) -> Vec<(Range<usize>, String)> {
+    let mut found = all_spans(config, document, sentences, notices);
     // Of spans that share tokens, the longest stays.
     found.sort_by_key(|(range, _)| (range.start, usize::MAX - range.end));
     let mut kept: Vec<(Range<usize>, String)> = Vec::new();

@@ -117,7 +117,13 @@ fn labels_of(scheme: Scheme, labels: &Alphabet, length: usize, kind: &str) -> Op
 }
 
 /// The labels beside a span that do not make it longer.
-fn neighbours(scheme: Scheme, labels: &Alphabet, length: usize, kind: &str, before: bool) -> Vec<u32> {
+pub(super) fn neighbours(
+    scheme: Scheme,
+    labels: &Alphabet,
+    length: usize,
+    kind: &str,
+    before: bool,
+) -> Vec<u32> {
     let own = scheme
         .labels_of(&[Span::new(0, length, kind)], length)
         .unwrap_or_default();
@@ -174,11 +180,11 @@ mod tests {
             sentences: vec![vec![token(0..3), token(4..7)], vec![token(8..11), token(12..15)]],
             ..GivenTokens::default()
         };
-        let known_of = |spans: &[Range<usize>]| {
+        let known_of = |spans: &[(usize, usize)]| {
             let document = Document {
                 annotations: spans
                     .iter()
-                    .map(|span| Annotation::new(span.clone(), "X"))
+                    .map(|&(start, end)| Annotation::new(start..end, "X"))
                     .collect(),
                 given: Some(given.clone()),
                 ..Document::new("1", "Ada met Bob ran")
@@ -194,10 +200,10 @@ mod tests {
             )
         };
         let (all, begin, outside) = (Some(vec![0, 1, 2]), Some(vec![1]), Some(vec![0, 1]));
-        assert_eq!(known_of(&[4..7]), [all, begin.clone(), None, None]);
-        assert_eq!(known_of(&[8..11]), [None, None, begin.clone(), outside.clone()]);
+        assert_eq!(known_of(&[(4, 7)]), [all, begin.clone(), None, None]);
+        assert_eq!(known_of(&[(8, 11)]), [None, None, begin.clone(), outside.clone()]);
         assert_eq!(
-            known_of(&[0..3, 8..11]),
+            known_of(&[(0, 3), (8, 11)]),
             [begin.clone(), outside.clone(), begin, outside]
         );
     }

@@ -1,6 +1,6 @@
 //! Documents as data sets, described as a config says, without a model.
 
-use super::extractor;
+use super::front::extractor;
 use super::stack::Stack;
 use super::train::{Frozen, Labelled};
 use crate::Error;

@@ -1,9 +1,12 @@
 //! [`Pipeline`]: everything between raw text and annotations, in one file.
 
 mod annotate;
+mod any;
 mod card;
 mod dump;
+mod front;
 mod gold;
+mod graph;
 mod known;
 mod labelled;
 mod lists;
@@ -16,20 +19,23 @@ mod train;
 mod unused;
 
 pub use annotate::{Annotator, AnnotatorOptions, AnnotatorReport, Described, Impossible};
+pub use any::{AnyPipeline, TrainedAny, train_config};
 pub use card::{Counts as DataCounts, ModelCard};
+pub use graph::{
+    GraphAnnotator, GraphAnnotatorOptions, GraphAnswer, GraphPipeline, GraphReport, GraphScores, LayerScore,
+    TrainedGraph, train_graph,
+};
 pub(crate) use labelled::labelled_data;
 pub use mismatch::{TokenMismatch, token_mismatch};
 pub use score::Scores;
-pub use train::{RunSummary, TrainedPipeline, train_pipeline};
+pub use train::{RunOptions, RunSummary, TrainedPipeline, train_pipeline};
 
 use crate::Error;
 use crate::config::Config;
 use fieldmark_chain::ChainModel;
 use fieldmark_core::container::{Container, ContainerWriter};
-use fieldmark_text::features::{Extractor, Preprocessor, Resources};
-use fieldmark_text::tokenize::Tokenizer;
-use sequences::Cutter;
-use stack::Stack;
+use fieldmark_graph::GraphModel;
+use front::Front;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -38,47 +44,17 @@ use std::sync::Arc;
 /// Make an [`Annotator`] to use it.
 #[derive(Debug)]
 pub struct Pipeline {
-    config: Config,
+    front: Front,
     /// The model.
     pub chain: ChainModel,
-    extractor: Extractor,
-    cutter: Cutter,
-    resources: Resources,
-    stack: Stack,
     /// What it is, and what it was trained on.
     pub card: ModelCard,
 }
 
-/// The section that holds the config.
-const CONFIG: &str = "config";
-
-/// The section that holds the model card.
-const CARD: &str = "card";
-
-/// The section that names the files that the config names, whose contents have sections of their own.
-const RESOURCES: &str = "resources";
-
-fn resource(index: usize) -> String {
-    format!("resource.{index}")
-}
-
 impl Pipeline {
-    /// A pipeline from its parts.
-    fn new(config: Config, chain: ChainModel, resources: Resources, card: ModelCard) -> Result<Self, Error> {
-        Ok(Self {
-            extractor: extractor(&config, &resources)?,
-            cutter: Cutter::new(&config.text),
-            stack: Stack::new(&config, &resources)?,
-            config,
-            chain,
-            resources,
-            card,
-        })
-    }
-
     /// The config that it was trained with.
     pub fn config(&self) -> &Config {
-        &self.config
+        &self.front.config
     }
 
     /// The algorithm that trained it, if it is one whose numbers rank label sequences, but are no probabilities; see
@@ -87,9 +63,9 @@ impl Pipeline {
         crate::model::learned_from_mistakes(&self.chain)
     }
 
-    /// Whether a container holds a pipeline, and not a model that wants observations.
+    /// Whether a container holds a pipeline with a chain, and not a model that wants observations or a graph.
     pub fn is_in(container: &Container) -> bool {
-        container.has(CONFIG)
+        Front::is_in(container) && !GraphModel::is_in(container)
     }
 
     /// Opens a model file.
@@ -99,17 +75,11 @@ impl Pipeline {
 
     /// A pipeline from an open container.
     pub fn from_container(container: Arc<Container>) -> Result<Self, Error> {
-        let text = container.str(CONFIG)?;
-        let config = Config::parse(text, &[])
-            .map_err(|error| container.wrong_section(CONFIG, error.to_string(), "a config"))?;
-        let mut resources = Resources::default();
-        let names = container.str(RESOURCES)?;
-        for (index, name) in names.lines().enumerate() {
-            resources.insert(name, container.section(&resource(index))?.to_vec());
-        }
-        let card = serde_json::from_str(container.str(CARD)?)
-            .map_err(|error| container.wrong_section(CARD, error.to_string(), "a model card"))?;
-        Self::new(config, ChainModel::read(&container)?, resources, card)
+        Ok(Self {
+            front: Front::read(&container)?,
+            chain: ChainModel::read(&container)?,
+            card: ModelCard::read(&container)?,
+        })
     }
 
     /// The pipeline as a container.
@@ -124,35 +94,11 @@ impl Pipeline {
 
     fn writer(&self) -> ContainerWriter<'_> {
         let mut writer = ContainerWriter::new();
-        writer.add_str(CONFIG, self.config.to_toml());
-        // Its fields are numbers and text.
-        writer.add_str(CARD, serde_json::to_string(&self.card).unwrap_or_default());
-        let names: Vec<&str> = self.resources.iter().map(|(name, _)| name).collect();
-        writer.add_str(RESOURCES, names.join("\n"));
-        for (index, (_, content)) in self.resources.iter().enumerate() {
-            writer.add_section(&resource(index), content);
-        }
+        self.front.write(&mut writer);
+        self.card.write(&mut writer);
         self.chain.write(&mut writer);
         writer
     }
-}
-
-fn extractor(config: &Config, resources: &Resources) -> Result<Extractor, Error> {
-    if config.features.is_empty() {
-        return Err(Error::Option(
-            "the config has no features: add at least `[[features]]` with `kind = \"word\"`".into(),
-        ));
-    }
-    let preprocessor = Preprocessor {
-        tokenizer: Tokenizer::new(config.text.tokenizer.clone()),
-        normalizer: config.text.normalize.clone(),
-    };
-    Ok(Extractor::new(
-        &config.features,
-        config.window,
-        preprocessor,
-        resources,
-    )?)
 }
 
 #[cfg(test)]

@@ -70,7 +70,7 @@ impl Pipeline {
     /// Annotations are compared as the documents have them, whether or not they fit the tokens.
     pub fn score(&self, documents: &[Document]) -> Result<Scores, Error> {
         let mut all = Scores::none();
-        match &self.config.labels.column {
+        match &self.front.config.labels.column {
             Some(column) => {
                 let labels = self.label_all(documents)?;
                 for (document, labels) in documents.iter().zip(&labels) {
@@ -85,7 +85,7 @@ impl Pipeline {
     /// Marks documents and puts what was found beside what should be, on the threads of the current rayon pool. Gold
     /// annotations are those that this pipeline is to find, under the types that it gives them.
     pub fn compare(&self, documents: &[Document]) -> Result<Vec<Pair>, Error> {
-        let types = &self.config.labels;
+        let types = &self.front.config.labels;
         self.each(documents, |annotator, document| {
             let mut found = document.clone();
             annotator.annotate(&mut found)?;
@@ -105,7 +105,7 @@ impl Pipeline {
     /// Labels documents and puts the labels beside those that they have in the column of the config, for a pipeline that
     /// labels every token; on the threads of the current rayon pool.
     pub fn test_labels(&self, documents: &[Document]) -> Result<LabelTest, Error> {
-        let Some(column) = &self.config.labels.column else {
+        let Some(column) = &self.front.config.labels.column else {
             return Err(Error::Option(
                 "this model marks spans and labels no tokens".to_owned(),
             ));

@@ -125,14 +125,13 @@ mod tests {
         let tagger = pipeline.chain.tagger_with(Default::default());
         let labels = pipeline.chain.labels().len();
         for most_remembered in [usize::MAX, 2000, 0] {
-            let mut scorer = Scorer::new(&pipeline.extractor, pipeline.chain.observations());
+            let mut scorer = Scorer::new(&pipeline.front.extractor, pipeline.chain.observations());
             scorer.most_remembered = most_remembered;
-            let mut fresh = Extraction::new(&pipeline.extractor, pipeline.chain.observations());
+            let mut fresh = Extraction::new(&pipeline.front.extractor, pipeline.chain.observations());
             for document in corpus().into_iter().chain(corpus()) {
                 let mut sentences = Sentences::default();
-                pipeline
-                    .cutter
-                    .cut(&document, &mut sentences, &mut Notices::new());
+                let cutter = &pipeline.front.cutter;
+                cutter.cut(&document, &mut sentences, &mut Notices::new());
                 sentences
                     .try_for_each(&document.text, &[], |_, sequence| {
                         let mut builder = DatasetBuilder::new();

@@ -37,6 +37,8 @@ pub(crate) struct Sentences<'d> {
     given: Option<&'d GivenTokens>,
     /// Columns that were found out: by name, what they say about the tokens of each sentence.
     pub extra: Vec<(String, Vec<Vec<String>>)>,
+    /// Whether all sentences count as one.
+    joined: bool,
 }
 
 impl Cutter {
@@ -55,6 +57,7 @@ impl Cutter {
         sentences.tokens.clear();
         sentences.ends.clear();
         sentences.extra.clear();
+        sentences.joined = false;
         sentences.cut = 0;
         sentences.given = document.given.as_ref().filter(|_| !self.retokenize);
         let text = &document.text;
@@ -131,6 +134,14 @@ impl<'d> Sentences<'d> {
         self.ends.len()
     }
 
+    /// Makes one sentence of all.
+    pub fn join(&mut self) {
+        if !self.tokens.is_empty() {
+            self.ends = vec![self.tokens.len()];
+            self.joined = true;
+        }
+    }
+
     /// Whether the source, or another pipeline, gives a column.
     pub fn has_column(&self, name: &str) -> bool {
         let mut extra = self.extra.iter().map(|(extra, _)| extra);
@@ -140,6 +151,15 @@ impl<'d> Sentences<'d> {
 
     /// What a column of the source says about the tokens of each sentence, if it has that column.
     pub fn column(&self, name: &str) -> Option<Vec<Vec<Cow<'_, str>>>> {
+        let sentences = self.column_by_sentence(name)?;
+        Some(if self.joined {
+            vec![sentences.into_iter().flatten().collect()]
+        } else {
+            sentences
+        })
+    }
+
+    fn column_by_sentence(&self, name: &str) -> Option<Vec<Vec<Cow<'_, str>>>> {
         // The last one is that of the pipeline at work.
         if let Some((_, sentences)) = self.extra.iter().rev().find(|(extra, _)| extra == name) {
             let borrowed =

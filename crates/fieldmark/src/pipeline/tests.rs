@@ -1,5 +1,6 @@
 //! From raw text to annotations and back, on a small corpus.
 
+use super::sequences::Cutter;
 use super::*;
 use fieldmark_text::document::{Annotation, Document};
 use fieldmark_text::formats::Notices;
@@ -48,7 +49,15 @@ pub(super) fn corpus() -> Vec<Document> {
 
 pub(super) fn trained() -> TrainedPipeline {
     let config = Config::parse(CONFIG_TEXT, &["training.c2=0.01".to_owned()]).unwrap();
-    train_pipeline(&config, Path::new(""), &corpus(), &[], &mut ()).unwrap()
+    train_pipeline(
+        &config,
+        Path::new(""),
+        &corpus(),
+        &[],
+        &RunOptions::default(),
+        &mut (),
+    )
+    .unwrap()
 }
 
 #[test]
@@ -120,7 +129,15 @@ fn what_does_not_fit_tokens_or_sentences_is_noticed() {
 
 #[test]
 fn a_config_without_features_is_refused() {
-    let error = train_pipeline(&Config::default(), Path::new(""), &corpus(), &[], &mut ()).unwrap_err();
+    let error = train_pipeline(
+        &Config::default(),
+        Path::new(""),
+        &corpus(),
+        &[],
+        &RunOptions::default(),
+        &mut (),
+    )
+    .unwrap_err();
     assert!(error.to_string().contains("no features"), "{error}");
 }
 
@@ -133,18 +150,34 @@ fn lists_from_training_know_other_folds_only_and_everything_afterwards() {
     let documents: Vec<Document> = (0..64)
         .map(|index| marked(&format!("We saw [gene{index}] here .")))
         .collect();
-    let trained = train_pipeline(&config, Path::new(""), &documents, &[], &mut ()).unwrap();
+    let trained = train_pipeline(
+        &config,
+        Path::new(""),
+        &documents,
+        &[],
+        &RunOptions::default(),
+        &mut (),
+    )
+    .unwrap();
     let names: Vec<&str> = trained.pipeline.chain.observations().iter().collect();
     assert!(
         names.contains(&"W=gene3") && !names.contains(&"LIST:GENE"),
         "{names:?}"
     );
-    let lists: Vec<_> = trained.pipeline.resources.iter().collect();
+    let lists: Vec<_> = trained.pipeline.front.resources.iter().collect();
     assert_eq!(lists[0].0, "training:GENE");
     assert_eq!(lists[0].1.split(|&byte| byte == b'\n').count(), 65);
     // Names of the second fold again, in the first.
     let twice: Vec<Document> = documents.iter().chain(&documents[16..32]).cloned().collect();
-    let trained = train_pipeline(&config, Path::new(""), &twice, &[], &mut ()).unwrap();
+    let trained = train_pipeline(
+        &config,
+        Path::new(""),
+        &twice,
+        &[],
+        &RunOptions::default(),
+        &mut (),
+    )
+    .unwrap();
     assert!(trained.pipeline.chain.observations().get("LIST:GENE").is_some());
 }
 
@@ -153,7 +186,15 @@ fn lists_of_few_sequences_know_other_folds_too() {
     let text = "[[features]]\nkind = 'dictionary'\ntraining = 'GENE'\n[[features]]\nkind = 'word'\n";
     let config = Config::parse(text, &[]).unwrap();
     let documents = vec![marked("We saw [abc] here ."), marked("Again [abc] was seen .")];
-    let trained = train_pipeline(&config, Path::new(""), &documents, &[], &mut ()).unwrap();
+    let trained = train_pipeline(
+        &config,
+        Path::new(""),
+        &documents,
+        &[],
+        &RunOptions::default(),
+        &mut (),
+    )
+    .unwrap();
     assert!(trained.pipeline.chain.observations().get("LIST:GENE").is_some());
 }
 
@@ -165,8 +206,16 @@ fn lists_of_one_type_differ_by_how_often_names_occur() {
     ]";
     let config = Config::parse(text, &[]).unwrap();
     let documents = ["We saw [abc] .", "Then [abc] again .", "And [#4] , too ."].map(marked);
-    let trained = train_pipeline(&config, Path::new(""), &documents, &[], &mut ()).unwrap();
-    let lists: Vec<(&str, &[u8])> = trained.pipeline.resources.iter().collect();
+    let trained = train_pipeline(
+        &config,
+        Path::new(""),
+        &documents,
+        &[],
+        &RunOptions::default(),
+        &mut (),
+    )
+    .unwrap();
+    let lists: Vec<(&str, &[u8])> = trained.pipeline.front.resources.iter().collect();
     let expected: [(&str, &[u8]); 2] = [("training:GENE", b"\\#4\nabc\n"), ("training>=2:GENE", b"abc\n")];
     assert_eq!(lists, expected);
 }
@@ -178,7 +227,15 @@ fn features_that_find_nothing_are_noticed() {
         { kind = 'dictionary', training = 'Gene' }, { kind = 'dictionary', training = 'GENE' },
     ]";
     let config = Config::parse(text, &[]).unwrap();
-    let trained = train_pipeline(&config, Path::new(""), &corpus(), &[], &mut ()).unwrap();
+    let trained = train_pipeline(
+        &config,
+        Path::new(""),
+        &corpus(),
+        &[],
+        &RunOptions::default(),
+        &mut (),
+    )
+    .unwrap();
     let messages: Vec<&str> = trained
         .notices
         .all()
@@ -200,7 +257,15 @@ fn labels_of_another_model_are_features() {
     trained().pipeline.save(folder.path().join("genes.fmk")).unwrap();
     let text = "[[features]]\nkind = 'model'\nfile = 'genes.fmk'\nname = 'GENES'\n";
     let config = Config::parse(text, &["text.tokenizer=dash".to_owned()]).unwrap();
-    let stacked = train_pipeline(&config, folder.path(), &corpus(), &[], &mut ()).unwrap();
+    let stacked = train_pipeline(
+        &config,
+        folder.path(),
+        &corpus(),
+        &[],
+        &RunOptions::default(),
+        &mut (),
+    )
+    .unwrap();
     let names: Vec<&str> = stacked.pipeline.chain.observations().iter().collect();
     assert!(names.contains(&"GENES=B-GENE"), "{names:?}");
     let bytes = stacked.pipeline.to_bytes().unwrap();
@@ -278,7 +343,15 @@ fn a_bad_model_of_a_stack_is_named() {
     let config = config.unwrap();
     for content in [&b"no model"[..], &damaged] {
         std::fs::write(folder.path().join("lower.fmk"), content).unwrap();
-        let error = train_pipeline(&config, folder.path(), &corpus(), &[], &mut ()).unwrap_err();
+        let error = train_pipeline(
+            &config,
+            folder.path(),
+            &corpus(),
+            &[],
+            &RunOptions::default(),
+            &mut (),
+        )
+        .unwrap_err();
         assert!(error.to_string().starts_with("the model lower.fmk"), "{error}");
     }
 }
@@ -292,7 +365,15 @@ fn a_stack_on_a_stack_looks_at_the_upper_one() {
         let text = format!("features = [{{ kind = 'model', file = '{file}' }}]");
         let overrides = ["text.tokenizer=dash", rename, "training.c2=0.01"].map(str::to_owned);
         let config = Config::parse(&text, &overrides).unwrap();
-        train_pipeline(&config, folder.path(), documents, &[], &mut ()).unwrap()
+        train_pipeline(
+            &config,
+            folder.path(),
+            documents,
+            &[],
+            &RunOptions::default(),
+            &mut (),
+        )
+        .unwrap()
     };
     let middle = stack("lower.fmk", "labels.rename={ GENE = 'NAME' }", &corpus());
     middle.pipeline.save(folder.path().join("middle.fmk")).unwrap();
@@ -321,7 +402,15 @@ fn spans_of_normalised_tokens_are_places_of_the_text() {
     )
     .unwrap();
     let documents = ["The [TGF-&beta;1] gene is new.", "We saw [TGF-\u{3b2}2] here."].map(marked);
-    let trained = train_pipeline(&config, Path::new(""), &documents, &[], &mut ()).unwrap();
+    let trained = train_pipeline(
+        &config,
+        Path::new(""),
+        &documents,
+        &[],
+        &RunOptions::default(),
+        &mut (),
+    )
+    .unwrap();
     assert!(trained.notices.is_empty(), "{:?}", trained.notices);
     let names: Vec<&str> = trained.pipeline.chain.observations().iter().collect();
     assert!(

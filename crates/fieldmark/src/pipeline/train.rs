@@ -1,18 +1,22 @@
 //! From documents to a pipeline.
 
 use super::card::{Counts, ModelCard};
+use super::front::{Front, extractor};
 use super::lists::{self, Folds};
 use super::sequences::{Cutter, Sentences, describe};
 use super::stack::{Labellers, Stack};
-use super::{Pipeline, extractor, gold, unused};
+use super::{Pipeline, gold, unused};
 use crate::Error;
 use crate::config::Config;
-use crate::training::{self, Observer, TrainOptions, Trained};
+use crate::training::{self, CheckpointOptions, Observer, TrainOptions, Trained};
+use fieldmark_chain::ChainModel;
+use fieldmark_core::container::Container;
 use fieldmark_core::{Dataset, DatasetBuilder, Gold};
 use fieldmark_text::document::Document;
 use fieldmark_text::features::{Extraction, Extractor, Growing, Numbering, Resources};
 use fieldmark_text::formats::Notices;
 use std::path::Path;
+use std::sync::Arc;
 
 /// A trained pipeline, and how training went.
 #[derive(Debug)]
@@ -42,6 +46,17 @@ pub struct RunSummary {
     pub stop: training::Stop,
 }
 
+/// How a run of training goes, besides what the config says.
+#[derive(Clone, Debug, Default)]
+pub struct RunOptions<'a> {
+    /// With development documents: stop after this many iterations without a better score.
+    pub patience: Option<u64>,
+    /// Where and when to save the state of training.
+    pub checkpoint: Option<CheckpointOptions>,
+    /// A model file whose weights to start from.
+    pub warm_start: Option<&'a Arc<Container>>,
+}
+
 /// Trains a pipeline on the threads of the current rayon pool.
 ///
 /// With development documents, the weights of the iteration that scores best on them are kept. Files that the
@@ -51,13 +66,22 @@ pub fn train_pipeline(
     folder: &Path,
     documents: &[Document],
     dev: &[Document],
+    run: &RunOptions<'_>,
     observer: &mut dyn Observer,
 ) -> Result<TrainedPipeline, Error> {
+    if config.graph.is_some() {
+        return Err(Error::Option(
+            "the config has a section `graph`, and this trains chains".into(),
+        ));
+    }
     let options = TrainOptions {
         structure: config.model.structure()?,
         algorithm: config.training.algorithm(&[])?,
+        patience: run.patience,
+        checkpoint: run.checkpoint.clone(),
         ..TrainOptions::default()
     };
+    let warm = run.warm_start.map(ChainModel::read).transpose()?;
     let mut config = config.clone();
     config.postprocess.load(folder)?;
     config.identify.load(folder)?;
@@ -113,10 +137,14 @@ pub fn train_pipeline(
         best,
         stop,
         ..
-    } = training::train(data, dev.as_ref(), None, &options, observer)?;
+    } = training::train(data, dev.as_ref(), warm.as_ref(), &options, observer)?;
     let card = ModelCard::new(config, counts, features, &iterations, best, stop);
     Ok(TrainedPipeline {
-        pipeline: Pipeline::new(config.clone(), model, resources, card)?,
+        pipeline: Pipeline {
+            front: Front::new(config.clone(), resources)?,
+            chain: model,
+            card,
+        },
         run: RunSummary {
             features,
             sequences,

@@ -32,6 +32,11 @@ pub fn simulation_data(
     pool: &[Document],
     test: &[Document],
 ) -> Result<SimulationData, Error> {
+    if config.graph.is_some() {
+        return Err(Error::Option(
+            "strategies ask chains, and this config has a section graph".into(),
+        ));
+    }
     let from_training = config
         .features
         .iter()

@@ -1,0 +1,375 @@
+//! [`GraphConfig`]: models that are more than one chain.
+
+use super::{Config, LabelConfig, SchemeName};
+use crate::Error;
+use fieldmark_graph::{
+    Description, EngineChoice, Layer, Loss, Per, Relation, SampleRankOptions, Skip, Template,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A model of any structure, in the place of a chain.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct GraphConfig {
+    /// Which variables are joined.
+    pub kind: KindName,
+    /// What one graph is made of.
+    pub instance: InstanceName,
+    /// The kinds of labels. Without any there is one layer, of the labels that the section `labels` describes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub layers: Vec<LayerConfig>,
+    /// In multi-label and hierarchical models: whether neighbouring positions are joined.
+    pub chains: bool,
+    /// In hierarchical models: whether layers are joined with each other at each position.
+    pub pairs: bool,
+    /// In skip-chain models: which distant positions are joined.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skips: Vec<Skip>,
+    /// What else is joined, in models of any kind.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub templates: Vec<Template>,
+    /// Features whose values sum to less than this get no weight.
+    pub min_freq: f64,
+    /// Observations in fewer instances than this get no weight.
+    pub min_instances: usize,
+    /// What training makes small.
+    pub objective: ObjectiveName,
+    /// The engine that marks texts.
+    pub inference: EngineChoice,
+    /// The engine of the likelihood in training; without it, that of `inference`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub training_inference: Option<EngineChoice>,
+    /// Options of the objective `sample-rank`.
+    pub sample_rank: SampleRankOptions,
+}
+
+/// One kind of labels, and where the data have them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct LayerConfig {
+    /// What it is called in templates, scores and columns.
+    pub name: String,
+    /// Whether there is a label for each token or for each instance.
+    pub per: Per,
+    /// Labels are in this column: `?` is open, `A|B` is one of both. Without it, they are made from spans.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<String>,
+    /// Of a layer per instance: labels are what the documents say under this key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub meta: Option<String>,
+    /// How spans become labels of tokens.
+    pub scheme: SchemeName,
+    /// Of spans that lie over each other, which: 0 has the longest ones, 1 those for which 0 has no room, and so on.
+    /// Without it, as 0, and what has no room is told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub depth: Option<usize>,
+    /// Types to learn; without it, all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub types: Option<Vec<String>>,
+    /// Types that count as another one.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub rename: BTreeMap<String, String>,
+}
+
+/// Which variables are joined.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum KindName {
+    /// Neighbours in one layer.
+    LinearChain,
+    /// Neighbours in each layer, and each layer with the next one at every position.
+    #[default]
+    Factorial,
+    /// Neighbours in one layer, and distant positions that share an observation.
+    SkipChain,
+    /// All pairs of layers at every position.
+    MultiLabel,
+    /// A layer per instance with all layers per position.
+    Hierarchical,
+    /// Nothing but what `templates` say.
+    Templates,
+}
+
+/// What one graph is made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum InstanceName {
+    /// A sentence.
+    #[default]
+    Sentence,
+    /// All sentences of a document.
+    Document,
+}
+
+/// What training makes small.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ObjectiveName {
+    /// The negative log-likelihood, exact or as the engine estimates it.
+    #[default]
+    Likelihood,
+    /// That of every factor given the labels around it: the same time for any structure.
+    Pseudolikelihood,
+    /// That of every factor on its own.
+    Piecewise,
+    /// Wrong orders of neighbouring labellings that a sampler meets.
+    SampleRank,
+}
+
+impl LayerConfig {
+    /// What the section `labels` would say about this layer alone.
+    pub(crate) fn labels(&self) -> LabelConfig {
+        LabelConfig {
+            scheme: self.scheme,
+            column: self.column.clone(),
+            types: self.types.clone(),
+            rename: self.rename.clone(),
+        }
+    }
+
+    /// Whether its labels are made from spans, and spans from its labels.
+    pub fn has_spans(&self) -> bool {
+        self.column.is_none() && self.meta.is_none()
+    }
+}
+
+/// What a layer is called that has no name.
+const ONLY_LAYER: &str = "label";
+
+impl GraphConfig {
+    /// The layers: those that are listed, or the one that the section `labels` describes.
+    pub(crate) fn layers(&self, labels: &LabelConfig) -> Vec<LayerConfig> {
+        if !self.layers.is_empty() {
+            return self.layers.clone();
+        }
+        vec![LayerConfig {
+            name: labels.column.clone().unwrap_or_else(|| ONLY_LAYER.to_owned()),
+            column: labels.column.clone(),
+            scheme: labels.scheme,
+            types: labels.types.clone(),
+            rename: labels.rename.clone(),
+            ..LayerConfig::default()
+        }]
+    }
+
+    /// Layers and templates.
+    pub(crate) fn description(&self, layers: &[LayerConfig]) -> Result<Description, Error> {
+        check_layers(layers)?;
+        self.check_keys()?;
+        let of = |per| {
+            layers
+                .iter()
+                .filter(move |layer| layer.per == per)
+                .map(|layer| layer.name.as_str())
+        };
+        let (positions, instances): (Vec<&str>, Vec<&str>) =
+            (of(Per::Position).collect(), of(Per::Instance).collect());
+        let wrong = |expected: &str| {
+            let kind = self.kind_word();
+            let found = format!(
+                "{} layers per position and {} per instance",
+                positions.len(),
+                instances.len()
+            );
+            Err(Error::Option(format!(
+                "graph.kind is {kind:?} with {found}, expected {expected}"
+            )))
+        };
+        let mut description = match (self.kind, &positions[..], &instances[..]) {
+            (KindName::LinearChain, &[layer], []) => Description::linear_chain(layer),
+            (KindName::LinearChain, ..) => return wrong("one layer per position"),
+            (KindName::SkipChain, &[layer], []) => Description::skip_chain(layer, self.skips_of(layer)),
+            (KindName::SkipChain, ..) => return wrong("one layer per position"),
+            (KindName::Factorial, [_, _, ..], []) => Description::factorial(&positions),
+            (KindName::Factorial, ..) => return wrong("two layers per position or more"),
+            (KindName::MultiLabel, [_, _, ..], []) => Description::multi_label(&positions, self.chains),
+            (KindName::MultiLabel, ..) => return wrong("two layers per position or more"),
+            (KindName::Hierarchical, [_, ..], &[parent]) => {
+                Description::hierarchical(parent, &positions, self.chains, self.pairs)
+            }
+            (KindName::Hierarchical, ..) => return wrong("one per instance, and one or more per position"),
+            (KindName::Templates, ..) => Description {
+                layers: layers.iter().map(as_layer).collect(),
+                ..Description::default()
+            },
+        };
+        // In the order of the config, which is that of columns and scores.
+        description.layers = layers.iter().map(as_layer).collect();
+        let more = self
+            .templates
+            .iter()
+            .cloned()
+            .map(|template| at_layer(template, &positions));
+        description.templates.extend(more);
+        description.min_freq = self.min_freq;
+        description.min_instances = self.min_instances;
+        description
+            .check()
+            .map_err(|error| Error::Option(format!("in the section graph: {error}")))?;
+        Ok(description)
+    }
+
+    /// The skips of the only layer.
+    fn skips_of(&self, layer: &str) -> Vec<Skip> {
+        let mut skips = self.skips.clone();
+        skips.iter_mut().for_each(|skip| fill_layer(skip, layer));
+        skips
+    }
+
+    /// A key that would have no effect is a misunderstanding.
+    fn check_keys(&self) -> Result<(), Error> {
+        let unused = [
+            (
+                "chains",
+                self.chains && !matches!(self.kind, KindName::MultiLabel | KindName::Hierarchical),
+                "kinds multi-label and hierarchical",
+            ),
+            (
+                "pairs",
+                self.pairs && self.kind != KindName::Hierarchical,
+                "kind hierarchical",
+            ),
+            (
+                "skips",
+                !self.skips.is_empty() && self.kind != KindName::SkipChain,
+                "kind skip-chain; in others, write [[graph.templates]] with relation.skip",
+            ),
+            (
+                "training_inference",
+                self.training_inference.is_some() && self.objective != ObjectiveName::Likelihood,
+                "objective likelihood",
+            ),
+            (
+                "sample_rank",
+                self.sample_rank != SampleRankOptions::default()
+                    && self.objective != ObjectiveName::SampleRank,
+                "objective sample-rank",
+            ),
+        ];
+        match unused.iter().find(|(_, given, _)| *given) {
+            Some((key, _, place)) => Err(Error::Option(format!("graph.{key} is for {place}"))),
+            None if self.kind == KindName::SkipChain && self.skips.is_empty() => Err(Error::Option(
+                "graph.kind is \"skip-chain\", but there is no [[graph.skips]] that says which positions are joined".into(),
+            )),
+            None if self.kind == KindName::Templates && self.templates.is_empty() => Err(Error::Option(
+                "graph.kind is \"templates\", but there is no [[graph.templates]]".into(),
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// The loss of the optimisers; `None` for SampleRank, which is an algorithm of its own.
+    pub(crate) fn loss(&self) -> Option<Loss> {
+        match self.objective {
+            ObjectiveName::Likelihood => {
+                let engine = self.training_inference.as_ref().unwrap_or(&self.inference);
+                Some(Loss::Likelihood(engine.clone()))
+            }
+            ObjectiveName::Pseudolikelihood => Some(Loss::Pseudolikelihood),
+            ObjectiveName::Piecewise => Some(Loss::Piecewise),
+            ObjectiveName::SampleRank => None,
+        }
+    }
+
+    fn kind_word(&self) -> &'static str {
+        match self.kind {
+            KindName::LinearChain => "linear-chain",
+            KindName::Factorial => "factorial",
+            KindName::SkipChain => "skip-chain",
+            KindName::MultiLabel => "multi-label",
+            KindName::Hierarchical => "hierarchical",
+            KindName::Templates => "templates",
+        }
+    }
+}
+
+impl Config {
+    /// The largest number of iterations of training, when there is one.
+    pub fn max_iterations(&self) -> Result<Option<u64>, Error> {
+        match &self.graph {
+            Some(graph) if graph.objective == ObjectiveName::SampleRank => {
+                Ok(Some(graph.sample_rank.max_iterations))
+            }
+            _ => Ok(self.training.algorithm(&[])?.max_iterations()),
+        }
+    }
+
+    /// Keys about chains are of no use to a graph.
+    pub(crate) fn check_graph(&self) -> Result<(), Error> {
+        let Some(graph) = &self.graph else {
+            return Ok(());
+        };
+        if self.model != super::ModelConfig::default() {
+            return Err(Error::Option(
+                "the section model is about chains, and this config has a section graph: leave one of them out".into(),
+            ));
+        }
+        if !graph.layers.is_empty() && self.labels != LabelConfig::default() {
+            return Err(Error::Option(
+                "the section labels describes the only layer of a model, and graph.layers lists several: leave one of them \
+                 out"
+                    .into(),
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn as_layer(layer: &LayerConfig) -> Layer {
+    Layer {
+        name: layer.name.clone(),
+        per: layer.per,
+    }
+}
+
+fn fill_layer(skip: &mut Skip, layer: &str) {
+    if skip.layer.is_empty() {
+        skip.layer = layer.to_owned();
+    }
+}
+
+/// A skip that names no layer is about the only one.
+fn at_layer(mut template: Template, positions: &[&str]) -> Template {
+    if let (Relation::Skip(skip), &[layer]) = (&mut template.relation, positions) {
+        fill_layer(skip, layer);
+    }
+    template
+}
+
+fn check_layers(layers: &[LayerConfig]) -> Result<(), Error> {
+    for (index, layer) in layers.iter().enumerate() {
+        let wrong = |problem: &str| Err(Error::Option(format!("graph.layers[{index}] {problem}")));
+        let spans = layer.scheme != SchemeName::default()
+            || layer.depth.is_some()
+            || layer.types.is_some()
+            || !layer.rename.is_empty();
+        match layer {
+            LayerConfig { name, .. } if name.is_empty() => return wrong("has no name"),
+            LayerConfig {
+                column: Some(_),
+                meta: Some(_),
+                ..
+            } => return wrong("has its labels both from a column and from metadata: choose one"),
+            LayerConfig {
+                per: Per::Position,
+                meta: Some(_),
+                ..
+            } => return wrong("has `meta`, which is for layers with per = \"instance\""),
+            LayerConfig {
+                per: Per::Instance,
+                column: None,
+                meta: None,
+                ..
+            } => return wrong("is per instance: `column` or `meta` says where its labels are"),
+            layer if !layer.has_spans() && spans => {
+                return wrong(
+                    "does not make labels from spans: scheme, depth, types and rename mean nothing to it",
+                );
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}

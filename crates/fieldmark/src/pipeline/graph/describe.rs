@@ -1,0 +1,109 @@
+//! From documents to graph data.
+
+use super::gold;
+use crate::Error;
+use crate::config::{InstanceName, LayerConfig};
+use crate::pipeline::front::Front;
+use crate::pipeline::sequences::{Cutter, Sentences};
+use crate::pipeline::stack::Labellers;
+use fieldmark_graph::{GraphDatasetBuilder, Per};
+use fieldmark_text::document::Document;
+use fieldmark_text::features::{Extraction, Growing, Numbering, Sequence};
+use fieldmark_text::formats::Notices;
+use std::collections::BTreeSet;
+
+/// Cuts a document into instances.
+pub(super) fn cut<'d>(
+    cutter: &Cutter,
+    instance: InstanceName,
+    document: &'d Document,
+    labellers: &mut Labellers<'_>,
+    notices: &mut Notices,
+) -> Result<Sentences<'d>, Error> {
+    let mut sentences = Sentences::default();
+    cutter.cut(document, &mut sentences, notices);
+    labellers.add_columns(&document.text, &mut sentences)?;
+    if instance == InstanceName::Document {
+        sentences.join();
+    }
+    Ok(sentences)
+}
+
+/// What one graph of this pipeline is made of.
+pub(super) fn instance_name(front: &Front) -> InstanceName {
+    front
+        .config
+        .graph
+        .as_ref()
+        .map(|graph| graph.instance)
+        .unwrap_or_default()
+}
+
+/// Adds an instance to a data set. `labels` gives the cell of a layer at a position, and `number` the number of a label,
+/// if it has one.
+pub(super) fn describe<'c, N: Numbering>(
+    extraction: &mut Extraction<'_, N>,
+    sequence: &Sequence<'_>,
+    layers: &[LayerConfig],
+    builder: &mut GraphDatasetBuilder,
+    labels: impl Fn(usize, usize) -> &'c str,
+    mut number: impl FnMut(&mut GraphDatasetBuilder, usize, &str) -> Option<u32>,
+) -> Result<(), Error> {
+    // A choice between labels of which one has no number is open.
+    let mut set_of = |builder: &mut GraphDatasetBuilder, layer: usize, position: usize| -> Vec<u32> {
+        let cell = labels(layer, position);
+        let names = gold::alternatives(cell, &layers[layer]);
+        let numbers: Option<Vec<u32>> = names
+            .into_iter()
+            .map(|name| number(builder, layer, name))
+            .collect();
+        numbers.unwrap_or_default()
+    };
+    let of = |per: Per| (0..layers.len()).filter(move |&layer| layers[layer].per == per);
+    // Labels of whole instances see everything that is observed at any position, once.
+    let mut bag = of(Per::Instance).next().map(|_| BTreeSet::new());
+    let description = extraction.describe(sequence);
+    for position in 0..description.len() {
+        let mut observe = |id, value| {
+            builder.observe_numbered(id, value);
+            bag.iter_mut().for_each(|bag| {
+                bag.insert(id);
+            });
+        };
+        for ids in description.pieces_at(position) {
+            ids.iter().for_each(|&id| observe(id, 1.0));
+        }
+        for other in description.others_at(position) {
+            observe(other.id, other.value);
+        }
+        let sets: Vec<Vec<u32>> = of(Per::Position)
+            .map(|layer| set_of(builder, layer, position))
+            .collect();
+        let golds: Vec<_> = sets.iter().map(|set| gold::gold(set)).collect();
+        builder.end_position(&golds)?;
+    }
+    for id in bag.into_iter().flatten() {
+        builder.observe_instance_numbered(id, 1.0);
+    }
+    let sets: Vec<Vec<u32>> = of(Per::Instance).map(|layer| set_of(builder, layer, 0)).collect();
+    let golds: Vec<_> = sets.iter().map(|set| gold::gold(set)).collect();
+    Ok(builder.end_instance(&golds)?)
+}
+
+/// Numbers of observations, for texts that a model has not seen.
+#[derive(Debug)]
+pub(super) struct Numbers {
+    pub growing: Growing,
+    /// Whether observations that are new get a number: for templates that ask whether observations are equal.
+    pub grows: bool,
+}
+
+impl Numbering for Numbers {
+    fn number(&mut self, hash: u64, name: &mut dyn FnMut() -> String) -> Option<u32> {
+        if self.grows {
+            self.growing.number(hash, name)
+        } else {
+            self.growing.get(hash)
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! [`GraphPipeline`]: as [`Pipeline`](super::Pipeline), with a model of any structure in the place of a chain.
+
+mod annotate;
+mod confidence;
+mod describe;
+mod gold;
+mod score;
+mod train;
+
+pub use annotate::{GraphAnnotator, GraphAnnotatorOptions, GraphAnswer, GraphReport};
+pub use score::{GraphScores, LayerScore};
+pub use train::{TrainedGraph, train_graph};
+
+use super::ModelCard;
+use super::front::Front;
+use crate::Error;
+use crate::config::{Config, LayerConfig};
+use fieldmark_core::container::{Container, ContainerWriter};
+use fieldmark_graph::GraphModel;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Raw text in, labels in several layers out.
+///
+/// Make a [`GraphAnnotator`] to use it.
+#[derive(Debug)]
+pub struct GraphPipeline {
+    pub(super) front: Front,
+    layers: Vec<LayerConfig>,
+    /// The model.
+    pub model: GraphModel,
+    /// What it is, and what it was trained on.
+    pub card: ModelCard,
+}
+
+impl GraphPipeline {
+    pub(super) fn new(front: Front, model: GraphModel, card: ModelCard) -> Result<Self, Error> {
+        let Some(graph) = &front.config.graph else {
+            return Err(Error::Option(
+                "the config of a graph has no section `graph`".into(),
+            ));
+        };
+        let layers = graph.layers(&front.config.labels);
+        let same = layers.iter().map(|layer| (&layer.name, layer.per)).eq(model
+            .description()
+            .layers
+            .iter()
+            .map(|layer| (&layer.name, layer.per)));
+        if !same {
+            return Err(Error::Option("the model has other layers than its config".into()));
+        }
+        Ok(Self {
+            layers,
+            front,
+            model,
+            card,
+        })
+    }
+
+    /// The config that it was trained with.
+    pub fn config(&self) -> &Config {
+        &self.front.config
+    }
+
+    /// The kinds of labels.
+    pub fn layers(&self) -> &[LayerConfig] {
+        &self.layers
+    }
+
+    /// Whether a container holds one.
+    pub fn is_in(container: &Container) -> bool {
+        Front::is_in(container) && GraphModel::is_in(container)
+    }
+
+    /// Opens a model file.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+        Self::from_container(Arc::new(Container::open(path)?))
+    }
+
+    /// A pipeline from an open container.
+    pub fn from_container(container: Arc<Container>) -> Result<Self, Error> {
+        Self::new(
+            Front::read(&container)?,
+            GraphModel::read(&container)?,
+            ModelCard::read(&container)?,
+        )
+    }
+
+    /// The pipeline as a container.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
+        Ok(self.writer().to_bytes()?)
+    }
+
+    /// Writes the model file: whole, or not at all.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        Ok(self.writer().write_to(path)?)
+    }
+
+    fn writer(&self) -> ContainerWriter<'_> {
+        let mut writer = ContainerWriter::new();
+        self.front.write(&mut writer);
+        self.card.write(&mut writer);
+        self.model.write(&mut writer);
+        writer
+    }
+}
+
+#[cfg(test)]
+mod tests;
