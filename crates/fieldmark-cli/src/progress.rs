@@ -74,6 +74,11 @@ pub struct Figures {
     #[serde(skip_serializing_if = "Option::is_none")]
     dev: Option<f64>,
     seconds: f64,
+    /// Of inference that is iterative: the share of answers that converged, and their mean number of rounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    converged: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rounds: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     peak_rss_bytes: Option<u64>,
 }
@@ -85,6 +90,7 @@ impl Figures {
             iteration,
             dev,
             seconds,
+            convergence,
         } = progress;
         Self {
             iteration: iteration.iteration,
@@ -95,6 +101,8 @@ impl Figures {
             evaluations: iteration.evaluations,
             dev: *dev,
             seconds: *seconds,
+            converged: convergence.map(|convergence| convergence.fraction()),
+            rounds: convergence.map(|convergence| convergence.mean_iterations()),
             peak_rss_bytes: None,
         }
     }
@@ -254,7 +262,22 @@ fn message(progress: &Progress) -> String {
         format!("  |g| {}", decimal(iteration.gradient_norm, 2))
     };
     let loss = decimal(iteration.loss, 2);
-    format!("loss {loss}{gradient}{dev}  {:.2} s", progress.seconds)
+    let unsettled = unsettled(progress)
+        .map(|text| format!("  {text}"))
+        .unwrap_or_default();
+    format!("loss {loss}{gradient}{dev}{unsettled}  {:.2} s", progress.seconds)
+}
+
+/// What there is to say of inference that does not always converge.
+fn unsettled(progress: &Progress) -> Option<String> {
+    let convergence = progress
+        .convergence
+        .filter(|convergence| convergence.fraction() < 1.0)?;
+    Some(format!(
+        "{:.1} % converged in {:.1} rounds",
+        100.0 * convergence.fraction(),
+        convergence.mean_iterations()
+    ))
 }
 
 fn heading() -> String {
@@ -276,8 +299,11 @@ fn line(progress: &Progress) -> String {
     } else {
         decimal(iteration.gradient_norm, 6)
     };
+    let unsettled = unsettled(progress)
+        .map(|text| format!("  {text}"))
+        .unwrap_or_default();
     format!(
-        "{:5} {:>16} {gradient:>14} {:11} {dev:>7} {:9.3} {memory:>9}",
+        "{:5} {:>16} {gradient:>14} {:11} {dev:>7} {:9.3} {memory:>9}{unsettled}",
         iteration.iteration,
         decimal(iteration.loss, 6),
         iteration.active,

@@ -74,6 +74,8 @@ fn examples_of_the_help() {
         place.write("tagged.txt", place.run("tag --model ner.fmk test.txt"));
         place.run("init chunking --output names.toml");
         place.run("train names.toml --model names.fmk");
+        place.run("init joint --output joint.toml");
+        place.run("train joint.toml --model joint.fmk");
         place.write("notes.txt", "Ada sleeps here.\n");
         let help = place.run(&format!("{command} --help"));
         let examples = help.split("Examples:\n").nth(1).unwrap().replace("\\\n", " ");

@@ -17,10 +17,10 @@ use fieldmark::config::Config;
 use fieldmark::eval::{Groups, Split};
 use fieldmark::text::document::Document;
 use fieldmark::text::formats::Notices;
-use fieldmark::{Flow, Observer, Pipeline, Progress, Scores, train_pipeline};
+use fieldmark::{AnyPipeline, Flow, Observer, Progress, RunOptions, Scores, train_config};
 use indicatif::{ProgressBar, ProgressStyle};
 use page::Tested;
-use results::{Design, ShareResult, rows, table};
+use results::{Design, Measured, ShareResult, measured, measured_graph, rows, table};
 use std::path::{Path, PathBuf};
 
 /// Train and test a config on parts of its training data
@@ -32,7 +32,7 @@ use std::path::{Path, PathBuf};
 /// With --held-out there is one part: data.test.
 ///
 /// Prints mean, standard deviation and 95 % interval of precision, recall and F1 of spans, or of the accuracy of
-/// labels. With --curve, the same for models that were trained on a share of the documents.
+/// labels; of graphs those of every layer, and the share of tokens that are right in all of them. With --curve, the same for models that were trained on a share of the documents.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
@@ -143,7 +143,8 @@ impl Arguments {
                 documents += train.len();
                 let test: Vec<Document> = split.test.iter().map(|&index| all[index].clone()).collect();
                 let mut watch = Watch { stopped: false };
-                let trained = train_pipeline(&config, folder, &train, &[], &mut watch)
+                let options = RunOptions::default();
+                let trained = train_config(&config, folder, &train, &[], &options, &mut watch)
                     .map_err(super::train::config::failure)?;
                 if watch.stopped {
                     return Err(Failure::user("stopped before all parts were tested"));
@@ -153,7 +154,7 @@ impl Arguments {
                 scores.push(test_part(&trained.pipeline, &test, keep, &mut tested)?);
                 bar.inc(1);
             }
-            let measures = rows(&scores, labels, self.bootstrap.is_some())?;
+            let measures = rows(&scores, self.bootstrap.is_some())?;
             results.push(ShareResult {
                 share,
                 documents: documents as f64 / splits.len().max(1) as f64,
@@ -253,24 +254,29 @@ fn chosen(all: &[Document], split: &Split, share: f64) -> Vec<Document> {
 
 /// Tests a model, and keeps what it found if that is wanted.
 fn test_part(
-    pipeline: &Pipeline,
+    pipeline: &AnyPipeline,
     test: &[Document],
     keep: bool,
     tested: &mut Tested,
-) -> Result<Scores, Failure> {
+) -> Result<Vec<Measured>, Failure> {
+    let pipeline = match pipeline {
+        AnyPipeline::Chain(pipeline) => pipeline,
+        AnyPipeline::Graph(pipeline) => return Ok(measured_graph(&pipeline.score(test)?)),
+    };
+    let labels = pipeline.config().labels.column.is_some();
     if !keep {
-        return Ok(pipeline.score(test)?);
+        return Ok(measured(&pipeline.score(test)?, labels));
     }
-    if pipeline.config().labels.column.is_some() {
+    if labels {
         let labels = pipeline.test_labels(test)?;
         let scores = Scores::of_labels(&labels);
         tested.add_labels(labels)?;
-        return Ok(scores);
+        return Ok(measured(&scores, true));
     }
     let pairs: Vec<Pair> = pipeline.compare(test)?;
     let scores = Scores::of(&pairs);
     tested.pairs.extend(pairs);
-    Ok(scores)
+    Ok(measured(&scores, labels))
 }
 
 /// Stops when the user wants it.

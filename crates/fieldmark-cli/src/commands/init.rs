@@ -54,6 +54,8 @@ enum Recipe {
     Radiology,
     /// Diseases in abstracts
     Disease,
+    /// Parts of speech and phrases in one model: a graph
+    Joint,
 }
 
 impl Recipe {
@@ -67,6 +69,7 @@ impl Recipe {
             Recipe::Variation => include_str!("../../../../recipes/variation.toml"),
             Recipe::Radiology => include_str!("../../../../recipes/radiology.toml"),
             Recipe::Disease => include_str!("../../../../recipes/disease.toml"),
+            Recipe::Joint => include_str!("../../../../recipes/joint.toml"),
         }
     }
 }
@@ -111,7 +114,8 @@ mod tests {
             );
             assert!(!config.data.train.is_empty(), "{recipe:?}");
             config.model.structure().unwrap();
-            config.training.algorithm(&[]).unwrap();
+            config.max_iterations().unwrap();
+            assert_eq!(config.graph.is_some(), recipe == Recipe::Joint);
         }
     }
 }

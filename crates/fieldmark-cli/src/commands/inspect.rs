@@ -1,5 +1,7 @@
 //! `fieldmark inspect`: what a model knows, why it decides as it does, and its weights as text.
 
+mod graph;
+
 use super::tag::trouble::{WHERE, too_large};
 use crate::console::Console;
 use crate::failure::Failure;
@@ -10,7 +12,7 @@ use fieldmark::chain::inference::{Constraints, Error as Inference, Space};
 use fieldmark::core::container::Container;
 use fieldmark::text::formats::{Notices, ReadOptions};
 use fieldmark::text::{Part, Source};
-use fieldmark::{Error, InputFormat, InputKind, Model, ModelCard, Pipeline};
+use fieldmark::{AnyPipeline, Error, InputFormat, InputKind, Model, ModelCard, Pipeline};
 use serde::Serialize;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -21,6 +23,9 @@ use std::sync::Arc;
 /// Shows what a model file holds. --explain says for each position of the sequences in a file which features
 /// drove the label, and what the runner-up was. --dump prints every weight as text in a stable order, with the
 /// config and its files if there are any, and --load makes the same model of it again, equal in every bit.
+///
+/// Of a graph, it shows the strongest weights of each template, those between layers and between distant positions
+/// first; --draw makes a picture of one instance.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
@@ -48,10 +53,16 @@ pub struct Arguments {
     #[arg(long, value_name = "TEXT", conflicts_with = "json")]
     load: Option<PathBuf>,
 
+    #[command(flatten)]
+    draw: graph::DrawOptions,
+
     /// Print JSON: one object, or one for each sequence explained
     #[arg(long)]
     json: bool,
 }
+
+/// Why a model cannot be drawn.
+const NO_GRAPH: &str = "--draw is for models with a section `graph` in their config; this one is a chain";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -59,7 +70,10 @@ Examples:
   fieldmark inspect --explain test.txt --line 12 chunker.fmk
   fieldmark inspect --explain notes.txt names.fmk
   fieldmark inspect --dump chunker.fmk > chunker.weights
-  fieldmark inspect --load chunker.weights copy.fmk";
+  fieldmark inspect --load chunker.weights copy.fmk
+
+  What a graph joins in the second sentence of a file:
+      fieldmark inspect joint.fmk --data test.txt --instance 2 --draw graph.svg";
 
 impl Arguments {
     pub fn run(self, console: &Console) -> Result<(), Failure> {
@@ -67,8 +81,20 @@ impl Arguments {
             return load(dump, &self.model, console);
         }
         let container = Arc::new(Container::open(&self.model).map_err(Error::from)?);
-        if Pipeline::is_in(&container) {
-            return self.run_pipeline(&Pipeline::from_container(container)?, console);
+        if AnyPipeline::is_in(&container) {
+            let pipeline = AnyPipeline::from_container(container)?;
+            if self.dump {
+                let mut output = console.output();
+                pipeline.dump(&mut output)?;
+                return Ok(output.flush()?);
+            }
+            return match pipeline {
+                AnyPipeline::Chain(pipeline) => self.run_pipeline(&pipeline, console),
+                AnyPipeline::Graph(pipeline) => self.run_graph(&pipeline, console),
+            };
+        }
+        if self.draw.draw.is_some() {
+            return Err(Failure::user(NO_GRAPH));
         }
         let model = Model::from_container(container)?;
         if self.dump {
@@ -94,10 +120,8 @@ impl Arguments {
 
     /// A model that was trained with a config.
     fn run_pipeline(&self, pipeline: &Pipeline, console: &Console) -> Result<(), Failure> {
-        if self.dump {
-            let mut output = console.output();
-            pipeline.dump(&mut output)?;
-            return Ok(output.flush()?);
+        if self.draw.draw.is_some() {
+            return Err(Failure::user(NO_GRAPH));
         }
         let Some(data) = &self.explain else {
             return self.show(&pipeline.chain, "text", Some(&pipeline.card), console);
@@ -280,9 +304,9 @@ fn load(dump: &Path, model: &Path, console: &Console) -> Result<(), Failure> {
         std::fs::read(dump)
     };
     let text = text.map_err(|error| Failure::user(format_args!("{name}: cannot read: {error}")))?;
-    if Pipeline::is_dump(&text) {
+    if AnyPipeline::is_dump(&text) {
         let pipeline =
-            Pipeline::from_dump(&text).map_err(|error| Failure::user(format_args!("{name}: {error}")))?;
+            AnyPipeline::from_dump(&text).map_err(|error| Failure::user(format_args!("{name}: {error}")))?;
         pipeline.save(model)?;
         console.note(&format!("wrote {}", model.display()));
         return Ok(());

@@ -2,6 +2,7 @@
 
 mod answer;
 mod documents;
+mod graph;
 mod json;
 mod limits;
 mod tokens;
@@ -20,7 +21,7 @@ use fieldmark::core::container::Container;
 use fieldmark::core::kernels::Dispatch;
 use fieldmark::text::formats::ReadOptions;
 use fieldmark::text::{BlockOptions, LabelSyntax, Source, Unseen};
-use fieldmark::{Error, InputKind, Model, Pipeline};
+use fieldmark::{AnyPipeline, Error, InputKind, Model, Pipeline};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -187,6 +188,17 @@ impl WantedOptions {
         given.iter().find(|(_, given)| *given).map(|(name, _)| *name)
     }
 
+    /// An option that only a chain has an answer to, if one was given.
+    fn only_chains(&self) -> Option<&'static str> {
+        let given = [
+            ("max-marginals", self.max_marginals),
+            ("spans", self.spans),
+            ("pair-marginals", self.pair_marginals),
+            ("log-probs", self.log_probs),
+        ];
+        given.iter().find(|(_, given)| *given).map(|(name, _)| *name)
+    }
+
     /// What to compute, and how to write it.
     fn resolve(&self, columns: bool) -> Result<(Wanted, View), Failure> {
         let forms = [
@@ -231,8 +243,8 @@ impl Arguments {
     pub fn run(self, console: &Console) -> Result<(), Failure> {
         let (path, files) = self.model_and_files()?;
         let container = Arc::new(Container::open(&path).map_err(Error::from)?);
-        if Pipeline::is_in(&container) {
-            let pipeline = Pipeline::from_container(container)?;
+        if AnyPipeline::is_in(&container) {
+            let pipeline = AnyPipeline::from_container(container)?;
             let read = ReadOptions {
                 format: self.format.as_deref().and_then(|name| name.parse().ok()),
                 ..ReadOptions::default()
@@ -246,7 +258,10 @@ impl Arguments {
                 )
                 .writes("--output", self.documents.written_files())
                 .check()?;
-            return self.tag_text(&pipeline, &files, console);
+            return match pipeline {
+                AnyPipeline::Chain(pipeline) => self.tag_text(&pipeline, &files, console),
+                AnyPipeline::Graph(pipeline) => self.tag_graph(&pipeline, &files, console),
+            };
         }
         if let Some(option) = self.documents.given().next() {
             return Err(Failure::user(format_args!(

@@ -80,7 +80,7 @@ struct RunOptions {
     dev: Option<PathBuf>,
 
     /// Stop after this many iterations without a better score on the development data
-    #[arg(long, value_name = "N", requires = "dev", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     patience: Option<u64>,
 
     /// Start from the weights of this model, which may have other labels and observations
@@ -135,6 +135,11 @@ impl Arguments {
                 "-o {text} changes a config, but {} is none: its name does not end with .toml",
                 self.data.display()
             )));
+        }
+        if self.run.patience.is_some() && self.run.dev.is_none() {
+            return Err(Failure::user(
+                "--patience is about the score on development data: give them with --dev",
+            ));
         }
         let (mut input, template) = self.input.resolve(&self.data)?;
         input.step_observations = self.shape.step_observations();

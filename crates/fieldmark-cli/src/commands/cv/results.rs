@@ -2,10 +2,10 @@
 
 use super::compare::Difference;
 use crate::failure::Failure;
-use fieldmark::Scores;
 use fieldmark::core::name_hash;
 use fieldmark::eval::{Counts, Summary};
 use fieldmark::text::document::Document;
+use fieldmark::{GraphScores, Scores};
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Write};
 
@@ -89,60 +89,96 @@ pub struct Row {
     pub values: Vec<f64>,
 }
 
-/// The measures over all parts.
-pub fn rows(scores: &[Scores], labels: bool, bootstrap: bool) -> Result<Vec<Row>, Failure> {
-    let row = |of: &str, measure, values: Vec<f64>| -> Result<Row, Failure> {
-        let summary = Summary::new(&values).map_err(Failure::user)?;
-        let interval = if bootstrap {
-            summary.percentile_interval(0.95)
-        } else {
-            summary.t_interval(0.95)
-        };
-        Ok(Row {
+/// What was measured on one part.
+#[derive(Clone)]
+pub struct Measured {
+    of: String,
+    measure: &'static str,
+    value: f64,
+}
+
+impl Measured {
+    fn new(of: &str, measure: &'static str, value: f64) -> Self {
+        Self {
             of: of.to_owned(),
             measure,
-            mean: summary.mean(),
-            deviation: (values.len() > 1).then(|| summary.deviation()),
-            // A t interval does not know that shares end at 0 and 1.
-            low: interval.map(|interval| interval.low.max(0.0)),
-            high: interval.map(|interval| interval.high.min(1.0)),
-            values,
-        })
-    };
-    if labels {
-        return Ok(vec![row(
-            "all",
-            "accuracy",
-            scores.iter().map(Scores::accuracy).collect(),
-        )?]);
-    }
-    let mut rows = Vec::new();
-    let total = |pick: fn(&Counts) -> f64| {
-        scores
-            .iter()
-            .map(|scores| pick(&scores.spans.total()))
-            .collect::<Vec<f64>>()
-    };
-    rows.push(row("all", "precision", total(|counts| counts.precision()))?);
-    rows.push(row("all", "recall", total(|counts| counts.recall()))?);
-    rows.push(row("all", "F1", total(|counts| counts.f1()))?);
-    let mut kinds: Vec<&str> = scores
-        .iter()
-        .flat_map(|scores| scores.spans.types())
-        .map(|(kind, _)| kind)
-        .collect();
-    kinds.sort_unstable();
-    kinds.dedup();
-    if kinds.len() > 1 {
-        for kind in kinds {
-            let values = scores.iter().filter_map(|scores| {
-                let found = scores.spans.types().find(|(name, _)| *name == kind);
-                found.map(|(_, counts)| counts.f_beta(1.0))
-            });
-            rows.push(row(kind, "F1", values.collect())?);
+            value,
         }
     }
-    Ok(rows)
+
+    fn spans(of: &str, counts: &Counts) -> [Self; 3] {
+        [
+            Self::new(of, "precision", counts.precision()),
+            Self::new(of, "recall", counts.recall()),
+            Self::new(of, "F1", counts.f1()),
+        ]
+    }
+}
+
+/// The measures of a chain, which gives labels to tokens or marks spans.
+pub fn measured(scores: &Scores, labels: bool) -> Vec<Measured> {
+    if labels {
+        return vec![Measured::new("all", "accuracy", scores.accuracy())];
+    }
+    let mut all = Measured::spans("all", &scores.spans.total()).to_vec();
+    let kinds = scores.spans.types();
+    all.extend(kinds.map(|(kind, counts)| Measured::new(kind, "F1", counts.f_beta(1.0))));
+    all
+}
+
+/// The measures of a graph: of every layer, and of all together.
+pub fn measured_graph(scores: &GraphScores) -> Vec<Measured> {
+    let mut all = vec![Measured::new("all layers", "accuracy", scores.joint_accuracy())];
+    for layer in &scores.layers {
+        if layer.has_spans {
+            all.extend(Measured::spans(&layer.name, &layer.spans()));
+            let report = layer.evaluation.report();
+            let types = report.spans.types.iter();
+            all.extend(types.map(|row| {
+                let name = format!("{}: {}", layer.name, row.name);
+                Measured::new(&name, "F1", row.score.f1)
+            }));
+        } else {
+            all.push(Measured::new(&layer.name, "accuracy", layer.accuracy()));
+        }
+    }
+    all
+}
+
+/// The measures over all parts, in the order in which they first came; of a type, over the parts that have it.
+pub fn rows(parts: &[Vec<Measured>], bootstrap: bool) -> Result<Vec<Row>, Failure> {
+    let mut columns: Vec<(&str, &'static str, Vec<f64>)> = Vec::new();
+    for measured in parts.iter().flatten() {
+        let key = (measured.of.as_str(), measured.measure);
+        match columns.iter_mut().find(|(of, measure, _)| (*of, *measure) == key) {
+            Some((_, _, values)) => values.push(measured.value),
+            None => columns.push((key.0, key.1, vec![measured.value])),
+        }
+    }
+    let kinds = columns.iter().filter(|(of, ..)| *of != "all").count();
+    // The only type is no more than all of them.
+    columns.retain(|(of, measure, _)| *of == "all" || kinds > 1 || *measure != "F1");
+    columns
+        .into_iter()
+        .map(|(of, measure, values)| {
+            let summary = Summary::new(&values).map_err(Failure::user)?;
+            let interval = if bootstrap {
+                summary.percentile_interval(0.95)
+            } else {
+                summary.t_interval(0.95)
+            };
+            Ok(Row {
+                of: of.to_owned(),
+                measure,
+                mean: summary.mean(),
+                deviation: (values.len() > 1).then(|| summary.deviation()),
+                // A t interval does not know that shares end at 0 and 1.
+                low: interval.map(|interval| interval.low.max(0.0)),
+                high: interval.map(|interval| interval.high.min(1.0)),
+                values,
+            })
+        })
+        .collect()
 }
 
 /// A share in percent, or a dash where there is none.

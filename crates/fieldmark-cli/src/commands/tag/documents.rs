@@ -7,6 +7,8 @@ use super::trouble::{Tally, Trouble, problem};
 use crate::console::Console;
 use crate::documents;
 use crate::failure::Failure;
+use fieldmark::config::Config;
+use fieldmark::core::Scheme;
 use fieldmark::core::container::AtomicFile;
 use fieldmark::text::document::Document;
 use fieldmark::text::formats::encoding::Encoding;
@@ -75,9 +77,6 @@ impl DocumentOptions {
 /// The first line of the table of spans.
 const SPANS_HEADER: &str = "document\tstart\tend\ttype\tconfidence\tidentifiers\ttext\n";
 
-/// The first line of the table of tokens.
-const TOKENS_HEADER: &str = "document\tstart\tend\tlabel\tconfidence\ttext\n";
-
 /// What messages call all documents.
 pub const INPUT: &str = "the input";
 
@@ -86,6 +85,17 @@ const GROUP: usize = 256;
 
 /// They are fewer if they have so many bytes of text.
 const GROUP_BYTES: usize = 8 << 20;
+
+/// What a model tells whoever writes its answers.
+pub struct Header<'a> {
+    pub config: &'a Config,
+    pub title: &'a str,
+    pub scheme: Scheme,
+    /// Columns with a label for every token.
+    pub columns: Vec<String>,
+    /// Label columns, in formats that have them.
+    pub labels: Vec<String>,
+}
 
 impl Arguments {
     /// Marks documents.
@@ -114,25 +124,42 @@ impl Arguments {
         annotators.resize_with(rayon::current_num_threads(), || None);
         let mut notices = Notices::new();
         let mut tally = Tally::new(console);
-        let mut output = self.writer(pipeline, files.first().map(Source::from_argument).as_ref())?;
-        self.for_each_group(pipeline, files, &mut notices, console, |group, notices| {
-            each_share(group, &mut annotators, annotator, |annotator, document| {
-                annotator.annotate(document)
-            })?;
-            for report in annotators.iter_mut().flatten().map(Annotator::take_report) {
-                tally.known += report.known;
-                notices.extend(report.notices);
-                for impossible in &report.impossible {
-                    tally.add(trouble(impossible, limits));
+        let labels = &pipeline.config().labels;
+        let header = Header {
+            config: pipeline.config(),
+            title: &pipeline.card.name,
+            scheme: labels.scheme.into(),
+            columns: labels.column.iter().cloned().collect(),
+            labels: WriteOptions::default().labels,
+        };
+        let mut output = self.writer(&header, files.first().map(Source::from_argument).as_ref())?;
+        self.for_each_group(
+            pipeline.config(),
+            files,
+            &mut notices,
+            console,
+            |group, notices| {
+                each_share(
+                    group,
+                    &mut annotators,
+                    || Ok(annotator()),
+                    |annotator, document| annotator.annotate(document),
+                )?;
+                for report in annotators.iter_mut().flatten().map(Annotator::take_report) {
+                    tally.known += report.known;
+                    notices.extend(report.notices);
+                    for impossible in &report.impossible {
+                        tally.add(trouble(impossible, limits));
+                    }
                 }
-            }
-            for document in &*group {
-                output
-                    .write(document, notices)
-                    .map_err(|error| self.unwritten(error))?;
-            }
-            Ok(())
-        })?;
+                for document in &*group {
+                    output
+                        .write(document, notices)
+                        .map_err(|error| self.unwritten(error))?;
+                }
+                Ok(())
+            },
+        )?;
         output.finish().map_err(|error| self.unwritten(error))?;
         drop(output);
         documents::tell(&notices, console);
@@ -142,7 +169,7 @@ impl Arguments {
     /// Reads documents, and does something with some of them at a time.
     pub(super) fn for_each_group(
         &self,
-        pipeline: &Pipeline,
+        config: &Config,
         files: &[PathBuf],
         notices: &mut Notices,
         console: &Console,
@@ -161,7 +188,7 @@ impl Arguments {
             encoding: self.documents.encoding.unwrap_or_default(),
             genes: None,
             alternatives: None,
-            ..pipeline.config().data.read.clone()
+            ..config.data.read.clone()
         };
         documents::tell_mentions(files, Path::new(""), &read, console);
         let names = documents::Names::new(files);
@@ -190,9 +217,9 @@ impl Arguments {
         Ok(())
     }
 
-    fn writer<'a>(
+    pub(super) fn writer<'a>(
         &'a self,
-        pipeline: &Pipeline,
+        header: &Header<'_>,
         source: Option<&Source>,
     ) -> Result<Box<dyn DocumentWriter + 'a>, Failure> {
         let path = self.documents.output();
@@ -207,19 +234,26 @@ impl Arguments {
         };
         let Some(format) = format else {
             let mut out = Output::create(path).map_err(|error| self.unwritten(error))?;
-            if pipeline.config().labels.column.is_some() {
-                out.write_all(TOKENS_HEADER.as_bytes())?;
-                return Ok(Box::new(TokenTable { out }));
+            if let [first, others @ ..] = &header.columns[..] {
+                let labels = if others.is_empty() {
+                    "label".to_owned()
+                } else {
+                    plain_row(std::iter::once(first).chain(others))
+                };
+                writeln!(out, "document\tstart\tend\t{labels}\tconfidence\ttext")?;
+                let columns = header.columns.clone();
+                return Ok(Box::new(TokenTable { out, columns }));
             }
             out.write_all(SPANS_HEADER.as_bytes())?;
             return Ok(Box::new(SpanTable { out }));
         };
-        let text = &pipeline.config().text;
+        let text = &header.config.text;
         let options = WriteOptions {
-            scheme: pipeline.config().labels.scheme.into(),
+            scheme: header.scheme,
+            labels: header.labels.clone(),
             sentences: SentenceSplitter::new(text.sentences.clone()),
             tokenizer: Tokenizer::new(text.tokenizer.clone()),
-            title: pipeline.card.name.clone(),
+            title: header.title.to_owned(),
             ..WriteOptions::default()
         };
         let target = match path {
@@ -231,7 +265,7 @@ impl Arguments {
             .map_err(|error| self.unwritten(error))
     }
 
-    fn unwritten(&self, error: io::Error) -> Failure {
+    pub(super) fn unwritten(&self, error: io::Error) -> Failure {
         match (error.kind(), self.documents.output()) {
             (io::ErrorKind::BrokenPipe, _) => Failure::ClosedPipe,
             (_, Some(path)) => Failure::writing(path, error),
@@ -248,7 +282,7 @@ impl Arguments {
 pub fn each_share<W: Send, T: Send>(
     group: &mut [Document],
     workers: &mut [Option<W>],
-    worker: impl Fn() -> W + Sync,
+    worker: impl Fn() -> Result<W, Error> + Sync,
     work: impl Fn(&mut W, &mut Document) -> Result<T, Error> + Sync,
 ) -> Result<Vec<T>, Error> {
     let share = group.len().div_ceil(workers.len()).max(1);
@@ -256,7 +290,10 @@ pub fn each_share<W: Send, T: Send>(
         .par_chunks_mut(share)
         .zip(workers.par_iter_mut())
         .map(|(documents, own)| {
-            let own = own.get_or_insert_with(&worker);
+            let own = match own {
+                Some(own) => own,
+                None => own.insert(worker()?),
+            };
             documents.iter_mut().map(|document| work(own, document)).collect()
         })
         .collect();
@@ -345,9 +382,10 @@ impl DocumentWriter for SpanTable {
     }
 }
 
-/// Writes a line for each token, with its label. Start and end count characters.
+/// Writes a line for each token, with its labels. Start and end count characters.
 struct TokenTable {
     out: Output,
+    columns: Vec<String>,
 }
 
 impl DocumentWriter for TokenTable {
@@ -355,15 +393,21 @@ impl DocumentWriter for TokenTable {
         let Some(given) = &document.given else {
             return Ok(());
         };
+        let place = |name: &String| given.columns.iter().position(|column| column == name);
+        let places: Option<Vec<usize>> = self.columns.iter().map(place).collect();
+        let Some(places) = places else {
+            return Ok(());
+        };
         let offsets = Offsets::new(&document.text, Unit::Characters);
         let id = plain(&document.id);
-        for (token, label) in given.labelled() {
+        for token in given.sentences.iter().flatten() {
             let [start, end] =
                 [token.range.start, token.range.end].map(|byte| offsets.count(byte).unwrap_or_default());
-            let text = document.text.get(token.range.clone()).unwrap_or_default();
-            let (label, text) = (plain(label), plain(text));
+            let text = plain(document.text.get(token.range.clone()).unwrap_or_default());
+            let cell = |&place: &usize| token.columns.get(place).map_or("", String::as_str);
+            let labels = plain_row(places.iter().map(cell));
             let score = confidence(token.score);
-            writeln!(self.out, "{id}\t{start}\t{end}\t{label}\t{score}\t{text}")?;
+            writeln!(self.out, "{id}\t{start}\t{end}\t{labels}\t{score}\t{text}")?;
         }
         Ok(())
     }
@@ -371,6 +415,12 @@ impl DocumentWriter for TokenTable {
     fn finish(&mut self) -> io::Result<()> {
         self.out.finish()
     }
+}
+
+/// Cells of a table, side by side.
+fn plain_row(cells: impl Iterator<Item = impl AsRef<str>>) -> String {
+    let cells: Vec<String> = cells.map(|cell| plain(cell.as_ref())).collect();
+    cells.join("\t")
 }
 
 fn confidence(score: Option<f64>) -> String {

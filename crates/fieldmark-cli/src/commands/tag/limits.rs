@@ -51,7 +51,18 @@ pub struct Limits {
 impl LimitOptions {
     /// Whether any option was given.
     pub fn given(&self) -> bool {
-        self.scheme.is_some() || !self.forbid.is_empty() || !self.rule.is_empty() || self.fix_labels
+        self.given_name().is_some()
+    }
+
+    /// The first of the options that were given, by name.
+    pub fn given_name(&self) -> Option<&'static str> {
+        let given = [
+            ("scheme", self.scheme.is_some()),
+            ("forbid", !self.forbid.is_empty()),
+            ("rule", !self.rule.is_empty()),
+            ("fix-labels", self.fix_labels),
+        ];
+        given.iter().find(|(_, given)| *given).map(|(name, _)| *name)
     }
 
     /// Whether labels in the data count.

@@ -64,10 +64,13 @@ impl Arguments {
         let mut tally = Tally::new(console);
         let mut output = console.output();
         output.write_all(header(view, wanted).as_bytes())?;
-        self.for_each_group(pipeline, files, &mut notices, console, |group, _| {
-            let written = each_share(group, &mut workers, worker, |worker, document| {
-                worker.answer(view, answers, document)
-            })?;
+        self.for_each_group(pipeline.config(), files, &mut notices, console, |group, _| {
+            let written = each_share(
+                group,
+                &mut workers,
+                || Ok(worker()),
+                |worker, document| worker.answer(view, answers, document),
+            )?;
             for written in written {
                 output.write_all(&written.text)?;
                 tally.known += written.known;

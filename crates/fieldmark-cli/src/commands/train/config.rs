@@ -7,11 +7,13 @@ use crate::paths::{Files, check_writable};
 use crate::progress::{Event, Watcher};
 use crate::{documents, interrupt, memory};
 use fieldmark::config::{Config, TrainingConfig};
+use fieldmark::core::container::Container;
 use fieldmark::core::optimize::OptimizeError;
 use fieldmark::text::formats::Notices;
-use fieldmark::{Error, Stop, token_mismatch, train_pipeline};
+use fieldmark::{Error, RunOptions, Stop, token_mismatch, train_config};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Whether a file is a config.
 pub fn is_config(path: &Path) -> bool {
@@ -87,11 +89,21 @@ impl Arguments {
         let config = read(&self.data, &self.overrides)?;
         let folder = folder(&self.data);
         check_writable(&self.model)?;
+        self.run.report.as_deref().map(check_writable).transpose()?;
+        let checkpoint = self.checkpoints.file(&self.model);
+        checkpoint.as_deref().map(check_writable).transpose()?;
         Files::default()
             .reads("the config", [&self.data])
             .reads("a file that the config names", files(&config, folder)?)
+            .reads("--warm-start", &self.run.warm_start)
             .writes("--model", [&self.model])
+            .writes("--checkpoint", &checkpoint)
             .check()?;
+        if self.run.patience.is_some() && config.data.dev.is_empty() {
+            return Err(Failure::user(
+                "--patience is about the score on development data, and data.dev names no file",
+            ));
+        }
         if config.data.train.is_empty() {
             let name = self.data.display();
             return Err(Failure::user(format_args!(
@@ -114,16 +126,24 @@ impl Arguments {
             console.warn(&mismatch.to_string());
         }
 
-        let most = config.training.algorithm(&[]).map_err(failure)?.max_iterations();
+        let warm = self.run.warm_start.as_ref().map(Container::open).transpose();
+        let warm = warm.map_err(Error::from)?.map(Arc::new);
+        let algorithm = config.training.algorithm(&[]).map_err(failure)?;
+        let options = RunOptions {
+            patience: self.run.patience,
+            checkpoint: self.checkpoints.options(&self.model, &algorithm, console)?,
+            warm_start: warm.as_ref(),
+        };
+        let most = config.max_iterations().map_err(failure)?;
         let mut watcher = Watcher::new(console, self.run.json, most);
-        let trained = train_pipeline(&config, folder, &train, &dev, &mut watcher);
+        let trained = train_config(&config, folder, &train, &dev, &options, &mut watcher);
         watcher.finish();
         let trained = trained.map_err(failure)?;
         documents::tell(&trained.notices, console);
         trained.pipeline.save(&self.model)?;
         let bytes = std::fs::metadata(&self.model).map_or(0, |file| file.len());
         let name = self.model.display().to_string();
-        let active = trained.pipeline.chain.active();
+        let active = trained.pipeline.active();
         let (stop, best) = (trained.run.stop, trained.run.best);
         watcher.event(&Event::End {
             stop: stop.to_string(),
@@ -140,7 +160,9 @@ impl Arguments {
             memory::shown(bytes)
         ));
         if stop == Stop::Asked {
-            console.note("training was stopped early: the model has the weights of the last iteration");
+            console.note("the run can be taken up again with --resume");
+        } else {
+            self.checkpoints.discard(&self.model);
         }
         watcher.written()
     }
@@ -148,7 +170,11 @@ impl Arguments {
     /// A config says everything about data, model and training: options beside it would contradict it.
     fn refuse_what_the_config_says(&self) -> Result<(), Failure> {
         let given = self.input.given().into_iter().chain(self.given());
-        let mut given = given.filter(|(_, given)| *given).map(|(name, _)| name);
+        let allowed =
+            |name: &str| matches!(name, "warm-start" | "checkpoint" | "checkpoint-every" | "resume");
+        let mut given = given
+            .filter(|(name, given)| *given && !allowed(name))
+            .map(|(name, _)| name);
         let (option, instead) = match given.next() {
             Some(name) => (name.to_owned(), instead(name)),
             None => match changed_key(&self.algorithm) {
@@ -188,9 +214,6 @@ fn instead(option: &str) -> String {
         "all-possible-transitions" => set("model.transitions"),
         "step-observations" => "models of a config have no observations on steps between labels".to_owned(),
         "precision" | "log-space" => "with a config, training always computes with 64 bits in linear space".to_owned(),
-        "warm-start" | "checkpoint" | "checkpoint-every" | "resume" => {
-            "training with a config begins anew and runs to its end; there is no key for it".to_owned()
-        }
         shape => set(&format!("model.{}", shape.replace('-', "_"))),
     }
 }

@@ -1,0 +1,159 @@
+//! What a graph knows, and what it joins.
+
+use super::{Arguments, shown_card};
+use crate::console::Console;
+use crate::failure::Failure;
+use crate::paths::{Files, check_writable};
+use crate::{documents, memory};
+use fieldmark::GraphPipeline;
+use fieldmark::core::container::AtomicFile;
+use fieldmark::graph::{DrawOptions as Options, Drawing};
+use fieldmark::text::formats::{Notices, ReadOptions};
+use serde::Serialize;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// A picture of one instance.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Options of graphs")]
+pub struct DrawOptions {
+    /// Draw an instance of --data: .svg, or .dot for Graphviz
+    ///
+    /// Variables are circles with the labels that the model gives them, factors are squares in the colour of their
+    /// template; where the data have other labels, both are shown.
+    #[arg(long, value_name = "FILE", requires = "data", conflicts_with_all = ["explain", "dump", "load", "json"])]
+    pub draw: Option<PathBuf>,
+
+    /// The data
+    #[arg(long, value_name = "DATA", requires = "draw")]
+    data: Option<PathBuf>,
+
+    /// Which instance of the data, from 1
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "draw")]
+    instance: usize,
+
+    /// Which positions of it, from 1, as 5-20 [default: the first 40]
+    #[arg(long, value_name = "FROM-TO", requires = "draw", value_parser = positions)]
+    positions: Option<(u32, u32)>,
+}
+
+fn positions(text: &str) -> Result<(u32, u32), String> {
+    let parsed = text
+        .split_once('-')
+        .and_then(|(from, to)| Some((from.parse().ok()?, to.parse().ok()?)));
+    parsed
+        .filter(|&(from, to)| 1 <= from && from <= to)
+        .ok_or_else(|| "expected two positions such as 5-20, the first not after the last".to_owned())
+}
+
+impl Arguments {
+    /// A graph that was trained with a config.
+    pub(super) fn run_graph(&self, pipeline: &GraphPipeline, console: &Console) -> Result<(), Failure> {
+        if self.explain.is_some() {
+            return Err(Failure::user(
+                "--explain is for chains, whose labels have reasons of their own. What a graph joins is shown by --draw, \
+                 and how sure it is by `fieldmark tag MODEL DATA --json --marginals`",
+            ));
+        }
+        if let Some(picture) = &self.draw.draw {
+            return self.draw_instance(pipeline, picture, console);
+        }
+        let inspection = pipeline.model.inspect(self.top);
+        let file_bytes = std::fs::metadata(&self.model).map_or(0, |file| file.len());
+        if self.json {
+            #[derive(Serialize)]
+            struct Overview<'a, T> {
+                file_bytes: u64,
+                input: &'static str,
+                card: &'a fieldmark::ModelCard,
+                #[serde(flatten)]
+                inspection: T,
+            }
+            return console.print_json(&Overview {
+                file_bytes,
+                input: "text",
+                card: &pipeline.card,
+                inspection,
+            });
+        }
+        let name = self.model.display();
+        let card = shown_card(&pipeline.card);
+        console.print(&format!(
+            "{name}: {}, reads text\n\n{card}{inspection}",
+            memory::shown(file_bytes)
+        ))
+    }
+
+    fn draw_instance(
+        &self,
+        pipeline: &GraphPipeline,
+        picture: &Path,
+        console: &Console,
+    ) -> Result<(), Failure> {
+        let Some(data) = &self.draw.data else {
+            return Err(Failure::user("--draw needs --data"));
+        };
+        let is_svg = match picture.extension().and_then(|extension| extension.to_str()) {
+            Some("svg") => true,
+            Some("dot" | "gv") => false,
+            _ => {
+                return Err(Failure::user(format_args!(
+                    "--draw {}: the name of a picture ends with .svg, or with .dot for Graphviz",
+                    picture.display()
+                )));
+            }
+        };
+        check_writable(picture)?;
+        Files::default()
+            .reads("the model", [&self.model])
+            .reads("--data", [data])
+            .writes("--draw", [picture])
+            .check()?;
+        let read = ReadOptions {
+            format: None,
+            ..pipeline.config().data.read.clone()
+        };
+        let mut notices = Notices::new();
+        let all = documents::read_all(std::slice::from_ref(data), Path::new(""), &read, &mut notices)?;
+        let mut annotator = pipeline.annotator()?;
+        let mut before = 0;
+        for document in &all {
+            let (graphs, tokens) = annotator.describe(document)?;
+            let count = graphs.len();
+            if self.draw.instance == 0 || self.draw.instance > before + count {
+                before += count;
+                continue;
+            }
+            let instance = graphs.instance(self.draw.instance - before - 1);
+            let words = tokens[instance.positions()].iter();
+            let words = words.map(|range| document.text.get(range.clone()).unwrap_or_default().to_owned());
+            let positions = self.draw.positions.map(|(from, to)| from - 1..to);
+            let labels = annotator.label_variables(instance)?;
+            let options = Options {
+                title: Some(format!("instance {} of {}", self.draw.instance, data.display())),
+                positions,
+                tokens: words.collect(),
+                labels,
+                gold: true,
+            };
+            let drawing = Drawing::new(&pipeline.model, instance, &options).map_err(Failure::user)?;
+            let text = if is_svg {
+                drawing.to_svg()
+            } else {
+                drawing.to_dot()
+            };
+            let written = AtomicFile::create(picture).and_then(|mut file| {
+                file.write_all(text.as_bytes())?;
+                file.commit()
+            });
+            written.map_err(|error| Failure::writing(picture, error))?;
+            console.note(&format!("wrote {}", picture.display()));
+            return Ok(());
+        }
+        Err(Failure::user(format_args!(
+            "--instance {}: {} has {before} instances",
+            self.draw.instance,
+            data.display()
+        )))
+    }
+}

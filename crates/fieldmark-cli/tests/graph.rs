@@ -1,0 +1,204 @@
+//! Models with several layers: `train`, `tag`, `eval`, `cv` and `inspect` on graphs.
+
+mod common;
+use common::{Place, errors, output};
+
+const DATA: &str = "the DT B-NP\ncat NN I-NP\nsleeps VB O\n\na DT B-NP\ndog NN I-NP\nbarks VB O\n\n\
+                    the DT B-NP\ndog NN I-NP\nsleeps VB O\n\na DT B-NP\ncat NN I-NP\nbarks VB O\n";
+
+fn joint() -> Place {
+    let place = Place::new();
+    place.write("train.txt", DATA);
+    place.write("new.txt", "the dog barks");
+    place.run("init joint --output joint.toml");
+    place.run("train joint.toml --model joint.fmk");
+    place
+}
+
+#[test]
+fn labels_of_all_layers_are_a_table_columns_or_json() {
+    let place = joint();
+    let table = place.run("tag joint.fmk new.txt");
+    let mut lines = table.lines();
+    assert_eq!(
+        lines.next(),
+        Some("document\tstart\tend\tpos\tchunk\tconfidence\ttext")
+    );
+    let row: Vec<&str> = lines.nth(1).unwrap().split('\t').collect();
+    assert_eq!(row[..5], ["new.txt", "4", "7", "NN", "I-NP"]);
+    let confidence: f64 = row[5].parse().unwrap();
+    assert!(confidence > 0.3 && confidence <= 1.0, "{table}");
+
+    let columns = place.run("tag joint.fmk new.txt --to columns");
+    assert!(
+        columns.contains("the\tDT\tB-NP\ndog\tNN\tI-NP\nbarks\tVB\tO\n"),
+        "{columns}"
+    );
+
+    let json = place.run("tag joint.fmk new.txt --json --probs --marginals");
+    let answer: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(answer["labels"]["pos"], serde_json::json!(["DT", "NN", "VB"]));
+    assert_eq!(answer["tokens"][2]["text"], "barks");
+    let sum: f64 = answer["marginals"]["chunk"][0]
+        .as_object()
+        .unwrap()
+        .values()
+        .map(|value| value.as_f64().unwrap())
+        .sum();
+    assert!((sum - 1.0).abs() < 1e-9);
+    assert_eq!(answer["converged"], true);
+    let json = place.run("tag joint.fmk new.txt --json --nbest 2");
+    let answer: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(answer["best"].as_array().unwrap().len(), 2);
+    assert_eq!(answer["best"][0]["labels"], answer["labels"]);
+}
+
+#[test]
+fn labels_that_are_known_stay() {
+    let place = joint();
+    place.write("known.txt", "dog VB ?\nbarks ? ?\n");
+    let columns = place.run("tag joint.fmk known.txt --format columns --fix-labels --to columns");
+    assert!(columns.starts_with("dog\tVB\t"), "{columns}");
+    let free = place.run("tag joint.fmk known.txt --format columns --to columns");
+    assert!(free.starts_with("dog\tNN\t"), "{free}");
+}
+
+#[test]
+fn scores_are_those_of_layers_and_of_all_together() {
+    let place = joint();
+    let table = place.run("cv joint.toml --folds 2");
+    for row in ["all layers", "pos", "chunk"] {
+        assert!(table.lines().any(|line| line.starts_with(row)), "{table}");
+    }
+    assert!(table.contains("F1") && table.contains("accuracy"), "{table}");
+    place.run("cv joint.toml --folds 2 --html cv.html");
+    assert!(place.read("cv.html").contains("all layers"));
+    place.run("tag joint.fmk train.txt --format columns --to columns --output tagged.txt");
+    let joint = place.run("eval tagged.txt --help");
+    assert!(joint.contains("--joint"));
+}
+
+#[test]
+fn a_graph_shows_its_weights_and_is_drawn() {
+    let place = joint();
+    let overview = place.run("inspect joint.fmk --top 2");
+    assert!(
+        overview.contains("between:pos-chunk") && overview.contains("chain:pos"),
+        "{overview}"
+    );
+    let json: serde_json::Value = serde_json::from_str(&place.run("inspect joint.fmk --json")).unwrap();
+    assert_eq!(json["templates"].as_array().unwrap().len(), 5);
+    place.run("inspect joint.fmk --data train.txt --instance 2 --draw graph.svg");
+    let svg = place.read("graph.svg");
+    assert!(svg.starts_with("<svg") && svg.contains("barks") && svg.contains("B-NP"));
+    assert!(svg.contains("instance 2 of train.txt"));
+    place.run("inspect joint.fmk --data train.txt --positions 1-2 --draw graph.dot");
+    assert!(place.read("graph.dot").contains("graph"));
+    place.write("dump.txt", place.run("inspect joint.fmk --dump"));
+    place.run("inspect --load dump.txt copy.fmk");
+    assert_eq!(place.bytes("copy.fmk"), place.bytes("joint.fmk"));
+    for (arguments, expected) in [
+        (
+            "inspect joint.fmk --data train.txt --draw graph.png",
+            "ends with .svg, or with .dot",
+        ),
+        (
+            "inspect joint.fmk --data train.txt --instance 9 --draw graph.svg",
+            "has 4 instances",
+        ),
+        (
+            "inspect joint.fmk --data train.txt --draw train.txt",
+            "ends with .svg",
+        ),
+        ("inspect joint.fmk --explain train.txt", "--explain is for chains"),
+    ] {
+        let error = place.refuse(arguments);
+        assert!(error.contains(expected), "{arguments}: {error}");
+    }
+}
+
+#[test]
+fn a_run_can_be_stopped_early_resumed_and_warmed() {
+    let place = joint();
+    place.run("train joint.toml --model first.fmk -o training.max_iterations=3 --checkpoint-every 1 --checkpoint state");
+    let done = place
+        .command("train joint.toml --model warm.fmk --warm-start joint.fmk")
+        .done()
+        .success();
+    assert!(
+        errors(&done).contains("of their weights taken over"),
+        "{}",
+        errors(&done)
+    );
+    let error = place.refuse("train joint.toml --model x.fmk --patience 3");
+    assert!(error.contains("data.dev names no file"), "{error}");
+    place.write(
+        "dev.toml",
+        place
+            .read("joint.toml")
+            .replace("dev = []", "dev = [\"train.txt\"]"),
+    );
+    let done = place
+        .command("train dev.toml --model dev.fmk --patience 2")
+        .done()
+        .success();
+    assert!(errors(&done).contains("was the best"), "{}", errors(&done));
+}
+
+#[test]
+fn engines_say_what_they_could_not_do() {
+    let place = joint();
+    let loopy = place
+        .read("joint.toml")
+        .replace("engine = \"exact\"", "engine = \"loopy\"\niterations = 1");
+    place.write("loopy.toml", loopy);
+    place.run("train loopy.toml --model loopy.fmk");
+    let done = place.command("tag loopy.fmk new.txt").done().success();
+    assert!(
+        errors(&done).contains("inference stopped at its limit"),
+        "{}",
+        errors(&done)
+    );
+    let error = place.refuse("tag loopy.fmk new.txt --json --nbest 3");
+    assert!(error.contains("exact engine alone"), "{error}");
+    for (arguments, expected) in [
+        ("tag joint.fmk new.txt --rule at-most", "is for chains"),
+        ("tag joint.fmk new.txt --pair-marginals", "is for chains"),
+        ("tag joint.fmk new.txt --probs", "add --json"),
+        ("inspect joint.fmk --draw x.svg", "--data"),
+    ] {
+        let error = place.refuse(arguments);
+        assert!(error.contains(expected), "{arguments}: {error}");
+    }
+    let narrow = place
+        .read("joint.toml")
+        .replace("engine = \"exact\"", "engine = \"exact\"\nbudget = 10");
+    place.write("narrow.toml", narrow);
+    place.run("train narrow.toml --model narrow.fmk");
+    let error = place.refuse("tag narrow.fmk new.txt");
+    assert!(error.contains("exact inference needs tables"), "{error}");
+}
+
+#[test]
+fn names_inside_of_names_are_spans() {
+    let place = Place::new();
+    let line =
+        r#"{"id": "1", "text": "the Bank of Paris closed", "label": [[4, 17, "ORG"], [12, 17, "LOC"]]}"#;
+    place.write(
+        "train.jsonl",
+        format!("{line}\n{}\n", r#"{"id": "2", "text": "it rains", "label": []}"#),
+    );
+    place.write(
+        "nested.toml",
+        "name = 'nested'\nfeatures = [{ kind = 'word', offsets = [-1, 0, 1] }]\n[data]\ntrain = ['train.jsonl']\n\
+         [graph]\nkind = 'factorial'\nlayers = [{ name = 'outer', depth = 0 }, { name = 'inner', depth = 1 }]\n\
+         [training]\nc2 = 0.01\n",
+    );
+    place.run("train nested.toml --model nested.fmk");
+    place.write("new.txt", "the Bank of Paris closed");
+    let table = output(place.command("tag nested.fmk new.txt").done().success());
+    assert!(
+        table.contains("\t4\t17\tORG\t") && table.contains("\t12\t17\tLOC\t"),
+        "{table}"
+    );
+}
