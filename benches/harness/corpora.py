@@ -18,7 +18,7 @@ class Missing(Exception):
 
 
 def data_directory():
-    return Path(os.environ.get("FIELDMARK_DATA") or ROOT.parent / "shared" / "data")
+    return Path(os.environ.get("FIELDMARK_DATA") or ROOT / "data")
 
 
 def cache_directory():
