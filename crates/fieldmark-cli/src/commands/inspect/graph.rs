@@ -8,7 +8,7 @@ use crate::{documents, memory};
 use fieldmark::GraphPipeline;
 use fieldmark::core::container::AtomicFile;
 use fieldmark::graph::{DrawOptions as Options, Drawing};
-use fieldmark::text::formats::{Notices, ReadOptions};
+use fieldmark::text::formats::Notices;
 use serde::Serialize;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ pub struct DrawOptions {
     #[arg(long, value_name = "FILE", requires = "data", conflicts_with_all = ["explain", "dump", "load", "json"])]
     pub draw: Option<PathBuf>,
 
-    /// The data
+    /// The data, in the format of the data that the model was trained on
     #[arg(long, value_name = "DATA", requires = "draw")]
     data: Option<PathBuf>,
 
@@ -109,12 +109,8 @@ impl Arguments {
             .reads("--data", [data])
             .writes("--draw", [picture])
             .check()?;
-        let read = ReadOptions {
-            format: None,
-            ..pipeline.config().data.read.clone()
-        };
-        let mut notices = Notices::new();
-        let all = documents::read_all(std::slice::from_ref(data), Path::new(""), &read, &mut notices)?;
+        let (read, mut notices) = (&pipeline.config().data.read, Notices::new());
+        let all = documents::read_all(std::slice::from_ref(data), Path::new(""), read, &mut notices)?;
         let mut annotator = pipeline.annotator()?;
         let mut before = 0;
         for document in &all {
