@@ -67,12 +67,16 @@ fn labels_that_are_known_stay() {
 fn scores_are_those_of_layers_and_of_all_together() {
     let place = joint();
     let table = place.run("cv joint.toml --folds 2");
-    for row in ["all layers", "pos", "chunk"] {
+    for row in ["all", "pos", "chunk"] {
         assert!(table.lines().any(|line| line.starts_with(row)), "{table}");
     }
+    assert!(table.contains("joint accuracy"), "{table}");
     assert!(table.contains("F1") && table.contains("accuracy"), "{table}");
     place.run("cv joint.toml --folds 2 --html cv.html");
-    assert!(place.read("cv.html").contains("all layers"));
+    assert!(place.read("cv.html").contains("Joint accuracy"));
+    place.write("first.json", place.run("cv joint.toml --folds 2 --json"));
+    let tested = place.run("cv joint.toml --folds 2 -o training.c2=5 --against first.json");
+    assert!(tested.contains("minus first.json"), "{tested}");
     place.run("tag joint.fmk train.txt --format columns --to columns --output tagged.txt");
     let joint = place.run("eval tagged.txt --help");
     assert!(joint.contains("--joint"));

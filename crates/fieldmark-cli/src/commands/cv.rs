@@ -20,7 +20,7 @@ use fieldmark::text::formats::Notices;
 use fieldmark::{AnyPipeline, Flow, Observer, Progress, RunOptions, Scores, train_config};
 use indicatif::{ProgressBar, ProgressStyle};
 use page::Tested;
-use results::{Design, Measured, ShareResult, measured, measured_graph, rows, table};
+use results::{Design, JOINT, Measured, ShareResult, measured, measured_graph, rows, table};
 use std::path::{Path, PathBuf};
 
 /// Train and test a config on parts of its training data
@@ -32,7 +32,8 @@ use std::path::{Path, PathBuf};
 /// With --held-out there is one part: data.test.
 ///
 /// Prints mean, standard deviation and 95 % interval of precision, recall and F1 of spans, or of the accuracy of
-/// labels; of graphs those of every layer, and the share of tokens that are right in all of them. With --curve, the same for models that were trained on a share of the documents.
+/// labels; of graphs those of every layer, and the share of tokens that are right in all of them. With --curve, the same
+/// for models that were trained on a share of the documents.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
@@ -80,7 +81,8 @@ pub struct Arguments {
     #[command(flatten)]
     tests: TestOptions,
 
-    /// Write a page with intervals, the learning curve of --curve, confusion, calibration and the worst errors
+    /// Write a page with intervals, the learning curve of --curve and, for chains, confusion, calibration and the worst
+    /// errors
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
@@ -122,10 +124,14 @@ impl Arguments {
         interrupt::listen()?;
         let (all, splits) = self.documents_and_splits(&config, folder, console)?;
         let design = Design::new(self.design(), self.seed, &all);
-        let labels = config.labels.column.is_some();
+        let measure = match (&config.graph, &config.labels.column) {
+            (Some(_), _) => JOINT,
+            (None, Some(_)) => "accuracy",
+            (None, None) => "F1",
+        };
         let against = other
             .as_ref()
-            .map(|other| other.pair_with(&design, labels, &self.tests));
+            .map(|other| other.pair_with(&design, measure, &self.tests));
         let against = against.transpose()?;
         let shares: Vec<f64> = if self.curve {
             SHARES.iter().copied().chain([1.0]).collect()

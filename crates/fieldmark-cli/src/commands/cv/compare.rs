@@ -56,18 +56,17 @@ impl Recorded {
         }
     }
 
-    /// What can be tested of parts that are made by a design, of a config that labels tokens or finds spans.
+    /// What can be tested of parts that are made by a design, of a config with this main measure.
     pub fn pair_with(
         &self,
         design: &Design,
-        labels: bool,
+        measure: &str,
         options: &TestOptions,
     ) -> Result<Against<'_>, Failure> {
         let name = &self.name;
-        let measure = if labels { "accuracy" } else { "F1" };
         if !self.measures.iter().any(|row| row.is(measure)) {
             return Err(Failure::user(format_args!(
-                "{name}: it has no {measure}: do both configs find spans, or both label tokens?"
+                "{name}: it has no {measure}: do both configs find spans, or both label tokens, or both describe graphs?"
             )));
         }
         let difference = design.difference(&self.design);

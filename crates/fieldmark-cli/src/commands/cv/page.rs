@@ -1,7 +1,7 @@
 //! The page of a cross-validation: intervals, the learning curve, and what all parts got wrong.
 
 use super::compare::Difference;
-use super::results::{Row, ShareResult, percent};
+use super::results::{JOINT, Row, ShareResult, percent};
 use crate::failure::Failure;
 use fieldmark::assess::{AssessOptions, Assessment, LabelTest, Pair};
 use fieldmark::text::render::html::{Cell, Section, Table};
@@ -101,6 +101,7 @@ fn title(measure: &'static str) -> &'static str {
         "precision" => "Precision",
         "recall" => "Recall",
         "accuracy" => "Accuracy",
+        JOINT => "Joint accuracy",
         other => other,
     }
 }

@@ -89,6 +89,9 @@ pub struct Row {
     pub values: Vec<f64>,
 }
 
+/// The share of tokens that are right in all layers.
+pub const JOINT: &str = "joint accuracy";
+
 /// What was measured on one part.
 #[derive(Clone)]
 pub struct Measured {
@@ -128,7 +131,7 @@ pub fn measured(scores: &Scores, labels: bool) -> Vec<Measured> {
 
 /// The measures of a graph: of every layer, and of all together.
 pub fn measured_graph(scores: &GraphScores) -> Vec<Measured> {
-    let mut all = vec![Measured::new("all layers", "accuracy", scores.joint_accuracy())];
+    let mut all = vec![Measured::new("all", JOINT, scores.joint_accuracy())];
     for layer in &scores.layers {
         if layer.has_spans {
             all.extend(Measured::spans(&layer.name, &layer.spans()));
