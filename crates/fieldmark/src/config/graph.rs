@@ -158,6 +158,14 @@ impl GraphConfig {
     pub(crate) fn description(&self, layers: &[LayerConfig]) -> Result<Description, Error> {
         check_layers(layers)?;
         self.check_keys()?;
+        if let Some(layer) = layers.iter().find(|layer| layer.meta.is_some())
+            && self.instance != InstanceName::Document
+        {
+            return Err(Error::Option(format!(
+                "the layer {:?} has labels of whole documents: graph.instance must be \"document\"",
+                layer.name
+            )));
+        }
         let of = |per| {
             layers
                 .iter()

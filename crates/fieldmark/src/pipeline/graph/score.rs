@@ -59,9 +59,7 @@ impl GraphScores {
     /// Nothing yet. The labels that a model knows tell whether a layer has spans.
     pub(super) fn none<'a>(layers: impl Iterator<Item = (&'a LayerConfig, &'a Alphabet)>) -> Self {
         let layers = layers.map(|(layer, labels)| {
-            let has_spans = labels
-                .iter()
-                .any(|label| matches!(Tag::parse(label), Tag::Part(..)));
+            let has_spans = has_spans(layer, labels);
             LayerScore {
                 name: layer.name.clone(),
                 has_spans,
@@ -176,6 +174,19 @@ impl GraphScores {
     pub fn score(&self) -> f64 {
         let scores: f64 = self.layers.iter().map(LayerScore::score).sum();
         scores / self.layers.len().max(1) as f64
+    }
+}
+
+/// Whether the labels of a layer are those of spans. In a column, letters alone may be anything: parts of speech, too,
+/// are called `S` and `E`.
+fn has_spans(layer: &LayerConfig, labels: &Alphabet) -> bool {
+    let is_part = |label: &str| matches!(Tag::parse(label), Tag::Part(_, kind) if !kind.is_empty());
+    match layer.per {
+        Per::Instance => false,
+        Per::Position if layer.has_spans() => true,
+        Per::Position => {
+            labels.iter().all(|label| label == "O" || is_part(label)) && labels.iter().any(is_part)
+        }
     }
 }
 
