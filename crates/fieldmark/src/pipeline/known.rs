@@ -32,7 +32,10 @@ pub(super) fn known(
                 .collect(),
             None => vec![None; sentences.tokens.len()],
         },
-        None => known_spans(config, labels, document, sentences, notices),
+        None => {
+            let spans = gold::spans(config, document, sentences, notices);
+            known_spans(config.scheme.into(), labels, spans, document, sentences, notices)
+        }
     }
 }
 
@@ -63,17 +66,18 @@ fn alternatives(cell: &str, labels: &Alphabet) -> Option<Vec<u32>> {
     cell.split('|').map(|label| labels.get(label)).collect()
 }
 
-fn known_spans(
-    config: &LabelConfig,
+/// What is known of every token when these spans are: that they are spans, and end where they end.
+pub(super) fn known_spans(
+    scheme: Scheme,
     labels: &Alphabet,
+    spans: Vec<(Range<usize>, String)>,
     document: &Document,
     sentences: &Sentences<'_>,
     notices: &mut Notices,
 ) -> Known {
-    let scheme = Scheme::from(config.scheme);
     let mut known: Known = vec![None; sentences.tokens.len()];
     let mut placed: Vec<(Range<usize>, String)> = Vec::new();
-    for (range, kind) in gold::spans(config, document, sentences, notices) {
+    for (range, kind) in spans {
         match labels_of(scheme, labels, range.len(), &kind) {
             Some(ids) => {
                 for (position, id) in range.clone().zip(ids) {
@@ -117,24 +121,30 @@ fn labels_of(scheme: Scheme, labels: &Alphabet, length: usize, kind: &str) -> Op
 }
 
 /// The labels beside a span that do not make it longer.
-pub(super) fn neighbours(
-    scheme: Scheme,
-    labels: &Alphabet,
-    length: usize,
-    kind: &str,
-    before: bool,
-) -> Vec<u32> {
+fn neighbours(scheme: Scheme, labels: &Alphabet, length: usize, kind: &str, before: bool) -> Vec<u32> {
     let own = scheme
         .labels_of(&[Span::new(0, length, kind)], length)
         .unwrap_or_default();
+    let own: Vec<&str> = own.iter().map(String::as_str).collect();
+    labels_beside(scheme, labels, &own, kind, before)
+}
+
+/// The labels beside tokens with these labels with which they are still a span of their own.
+pub(super) fn labels_beside(
+    scheme: Scheme,
+    labels: &Alphabet,
+    own: &[&str],
+    kind: &str,
+    before: bool,
+) -> Vec<u32> {
     let separate = |label: &u32| {
-        let mut run: Vec<&str> = own.iter().map(String::as_str).collect();
-        let at = if before { 0 } else { length };
+        let mut run = own.to_vec();
+        let at = if before { 0 } else { own.len() };
         run.insert(at, labels.name(*label));
         let start = usize::from(before);
         scheme
             .spans(&run)
-            .contains(&Span::new(start, start + length, kind))
+            .contains(&Span::new(start, start + own.len(), kind))
     };
     (0..labels.len() as u32).filter(separate).collect()
 }
@@ -191,13 +201,8 @@ mod tests {
             };
             let mut sentences = Sentences::default();
             Cutter::new(&TextConfig::default()).cut(&document, &mut sentences, &mut Notices::new());
-            known_spans(
-                &LabelConfig::default(),
-                &labels,
-                &document,
-                &sentences,
-                &mut Notices::new(),
-            )
+            let config = LabelConfig::default();
+            known(&config, &labels, &document, &sentences, &mut Notices::new())
         };
         let (all, begin, outside) = (Some(vec![0, 1, 2]), Some(vec![1]), Some(vec![0, 1]));
         assert_eq!(known_of(&[(4, 7)]), [all, begin.clone(), None, None]);

@@ -3,14 +3,15 @@
 use super::GraphPipeline;
 use super::confidence::FoundSpan;
 use super::describe::{Numbers, cut, describe, instance_name};
-use super::gold::{OPEN, layer_labels};
+use super::gold::{OPEN, alternatives, layer_labels, layer_spans};
 use super::score::{GraphScores, known, wrong};
 use crate::Error;
 use crate::config::LayerConfig;
 use crate::pipeline::annotate::with_column;
+use crate::pipeline::known::{Known, known_spans};
 use crate::pipeline::sequences::Sentences;
 use crate::pipeline::stack::Labellers;
-use fieldmark_core::{Alphabet, Gold, Scheme};
+use fieldmark_core::{Alphabet, Scheme};
 use fieldmark_graph::exact::{JunctionTree, k_best};
 use fieldmark_graph::{
     Decoding, Engine, EngineChoice, Error as GraphError, GraphDataset, GraphDatasetBuilder, GraphInstance,
@@ -315,15 +316,16 @@ impl<'p> GraphAnnotator<'p> {
         sentences: &Sentences<'_>,
     ) -> Result<Vec<Vec<Vec<&'p str>>>, Error> {
         let data = self.observe(document, sentences, None)?;
-        let mut all = Vec::with_capacity(data.len());
-        for instance in data.instances() {
-            let variables = self.variables(instance);
-            let graph = self.unroller.unroll_in_place(instance)?.graph();
-            let found = self.engine.max(graph)?.labels;
-            all.push(self.names(&variables, &found));
-        }
+        let labels: Result<Vec<_>, Error> = data
+            .instances()
+            .map(|instance| {
+                let variables = self.variables(instance);
+                let found = self.label_variables(instance)?;
+                Ok(self.names(&variables, &found))
+            })
+            .collect();
         self.put_back(data);
-        Ok(all)
+        labels.map_err(|error| in_document(document, error))
     }
 
     /// The variables of each layer.
@@ -358,20 +360,63 @@ impl<'p> GraphAnnotator<'p> {
         document: &Document,
         sentences: &Sentences<'_>,
     ) -> Result<Vec<GraphAnswer>, Error> {
-        let cells = self.options.fix_labels.then(|| {
-            let mut notices = Notices::new();
-            let cells = self.cells(document, sentences, &mut notices);
-            self.report.notices.extend(notices);
-            cells
-        });
-        let data = self.observe(document, sentences, cells.as_deref())?;
+        let known = self.options.fix_labels.then(|| self.known(document, sentences));
+        let data = self.observe(document, sentences, None)?;
+        let answers = self.answer_data(document, sentences, &data, known.as_deref());
+        self.put_back(data);
+        answers
+    }
+
+    /// What a document is known to say, by layer: the labels that each token, or each instance, may have.
+    fn known(&mut self, document: &Document, sentences: &Sentences<'_>) -> Vec<Known> {
+        let GraphPipeline { model, layers, .. } = self.pipeline;
+        let mut notices = Notices::new();
+        let mut all = Vec::with_capacity(layers.len());
+        for (number, layer) in layers.iter().enumerate() {
+            let names = model.labels(number);
+            if layer.has_spans() {
+                let (scheme, spans) = (
+                    Scheme::from(layer.scheme),
+                    layer_spans(layer, document, sentences, &mut notices),
+                );
+                all.push(known_spans(
+                    scheme,
+                    names,
+                    spans,
+                    document,
+                    sentences,
+                    &mut notices,
+                ));
+                continue;
+            }
+            let cells = layer_labels(layer, document, sentences, &mut notices);
+            let set = |cell: &String| {
+                let labels = alternatives(cell, layer).into_iter();
+                let set: Option<Vec<u32>> = labels.map(|label| names.get(label)).collect();
+                set.filter(|set| !set.is_empty())
+            };
+            all.push(cells.iter().flatten().map(set).collect());
+        }
+        self.report.notices.extend(notices);
+        all
+    }
+
+    fn answer_data(
+        &mut self,
+        document: &Document,
+        sentences: &Sentences<'_>,
+        data: &GraphDataset,
+        known: Option<&[Known]>,
+    ) -> Result<Vec<GraphAnswer>, Error> {
         let mut answers = Vec::with_capacity(data.len());
         for (instance, range) in data.instances().zip(sentences.ranges()) {
-            let tokens: Vec<Range<usize>> = sentences.tokens[range]
+            let tokens: Vec<Range<usize>> = sentences.tokens[range.clone()]
                 .iter()
                 .map(|token| token.range())
                 .collect();
-            let answer = self.answer(instance, tokens)?;
+            let answer = self
+                .answer(instance, tokens, known, range.start)
+                .map_err(|error| in_document(document, error))?;
             if let Some(error) = &answer.error {
                 let start = answer.tokens.first().map_or(0, |token| token.start);
                 let end = answer.tokens.last().map_or(0, |token| token.end);
@@ -382,7 +427,6 @@ impl<'p> GraphAnnotator<'p> {
             }
             answers.push(answer);
         }
-        self.put_back(data);
         Ok(answers)
     }
 
@@ -390,15 +434,22 @@ impl<'p> GraphAnnotator<'p> {
         &mut self,
         instance: GraphInstance<'_>,
         tokens: Vec<Range<usize>>,
+        known: Option<&[Known]>,
+        first: usize,
     ) -> Result<GraphAnswer, Error> {
         let variables = self.variables(instance);
-        let known = self.restrict(instance, &variables)?;
+        let known = self.restrict(instance, &variables, known.unwrap_or_default(), first)?;
         self.report.known += known;
         self.report.instances += 1;
         let graph = self.unroller.last_mut().graph_mut();
         let decoding = match self.engine.max(graph) {
             Ok(decoding) => decoding,
-            Err(error @ (GraphError::Contradiction { .. } | GraphError::NothingFound { .. })) => {
+            Err(
+                error @ (GraphError::Contradiction { .. }
+                | GraphError::NothingFound { .. }
+                | GraphError::EmptyLabelSet { .. }
+                | GraphError::TooWide { .. }),
+            ) => {
                 let open = |variables: &Vec<u32>| vec![OPEN.to_owned(); variables.len()];
                 return Ok(GraphAnswer {
                     tokens,
@@ -414,7 +465,9 @@ impl<'p> GraphAnnotator<'p> {
             }
             Err(error) => return Err(error.into()),
         };
-        self.report.unsettled += u64::from(!decoding.report.converged);
+        // A sampler has no goal but its number of sweeps.
+        let settles = !matches!(self.choice, EngineChoice::Gibbs(_));
+        self.report.unsettled += u64::from(settles && !decoding.report.converged);
         self.report.proved += u64::from(decoding.report.exact);
         let mut answer = GraphAnswer {
             tokens,
@@ -433,23 +486,31 @@ impl<'p> GraphAnnotator<'p> {
         Ok(answer)
     }
 
-    /// Makes the graph of an instance, in which what is known is fixed; returns how much that is.
-    fn restrict(&mut self, instance: GraphInstance<'_>, variables: &[Vec<u32>]) -> Result<u64, Error> {
+    /// Makes the graph of an instance, in which what is known is fixed; returns how much that is. `first` is the number of
+    /// its first token in the document.
+    fn restrict(
+        &mut self,
+        instance: GraphInstance<'_>,
+        variables: &[Vec<u32>],
+        known: &[Known],
+        first: usize,
+    ) -> Result<u64, Error> {
         let graph = self.unroller.unroll_in_place(instance)?.graph_mut();
-        let mut known = 0;
-        if self.options.fix_labels {
-            for (layer, variables) in variables.iter().enumerate() {
-                for (position, &variable) in (0..).zip(variables) {
-                    match instance.gold(layer, position) {
-                        Gold::Unknown => continue,
-                        Gold::Known(label) => graph.clamp(variable, label)?,
-                        Gold::Ambiguous(labels) => graph.restrict(variable, labels.iter().copied())?,
-                    }
-                    known += 1;
+        let mut count = 0;
+        let layers = self.pipeline.layers.iter().zip(variables).zip(known);
+        for ((layer, variables), known) in layers {
+            let start = match layer.per {
+                Per::Position => first,
+                Per::Instance => instance.index(),
+            };
+            for (&variable, labels) in variables.iter().zip(&known[start..]) {
+                if let Some(labels) = labels {
+                    graph.restrict(variable, labels.iter().copied())?;
+                    count += 1;
                 }
             }
         }
-        Ok(known)
+        Ok(count)
     }
 
     /// The spans of a labelling, without probabilities: layer, tokens, type.
@@ -543,6 +604,11 @@ impl<'p> GraphAnnotator<'p> {
         }
         Ok(())
     }
+}
+
+/// An error with the document that it is about.
+fn in_document(document: &Document, error: Error) -> Error {
+    Error::Option(format!("{}: {error}", document.id))
 }
 
 fn owned(labels: Vec<Vec<&str>>) -> Vec<Vec<String>> {

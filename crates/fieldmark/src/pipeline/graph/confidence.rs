@@ -1,6 +1,6 @@
 //! How sure a model is of a span.
 
-use crate::pipeline::known::neighbours;
+use crate::pipeline::known::labels_beside;
 use fieldmark_core::{Alphabet, Scheme};
 use fieldmark_graph::{Beliefs, Engine, Error, FactorGraph};
 
@@ -19,8 +19,8 @@ pub(super) struct FoundSpan<'a> {
 impl FoundSpan<'_> {
     /// The labels beside it that do not make it longer: before it and after it.
     fn borders(&self, scheme: Scheme, names: &Alphabet) -> [Vec<u32>; 2] {
-        let length = self.variables.len();
-        [true, false].map(|before| neighbours(scheme, names, length, self.kind, before))
+        let own: Vec<&str> = self.labels.iter().map(|&label| names.name(label)).collect();
+        [true, false].map(|before| labels_beside(scheme, names, &own, self.kind, before))
     }
 
     /// The probability that these tokens have these labels and that the span ends where they end: the share of all
@@ -34,17 +34,23 @@ impl FoundSpan<'_> {
         names: &Alphabet,
     ) -> Result<Option<f64>, Error> {
         let sets = graph.label_sets().clone();
-        let mut restrict = || {
+        let mut beside = Vec::new();
+        for (variable, labels) in self.beside.iter().zip(self.borders(scheme, names)) {
+            if let &Some(variable) = variable {
+                let allowed = labels.into_iter().filter(|&label| sets.contains(variable, label));
+                let allowed: Vec<u32> = allowed.collect();
+                if allowed.is_empty() {
+                    return Ok(Some(0.0));
+                }
+                beside.push((variable, allowed));
+            }
+        }
+        let restrict = || {
             for (&variable, &label) in self.variables.iter().zip(self.labels) {
                 graph.clamp(variable, label)?;
             }
-            for (variable, labels) in self.beside.iter().zip(self.borders(scheme, names)) {
-                if let Some(variable) = variable {
-                    let allowed = labels
-                        .into_iter()
-                        .filter(|&label| sets.contains(*variable, label));
-                    graph.restrict(*variable, allowed.collect::<Vec<u32>>())?;
-                }
+            for (variable, allowed) in beside {
+                graph.restrict(variable, allowed)?;
             }
             Ok::<(), Error>(())
         };

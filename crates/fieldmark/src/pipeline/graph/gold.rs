@@ -30,7 +30,10 @@ pub(super) fn layer_labels(
             let one = |labels: Vec<String>| vec![common(layer, labels, document, notices)];
             return filled(layer, sentences, rows.into_iter().map(one).collect());
         }
-        (Per::Position, _, Some(depth)) => nested_labels(layer, depth, document, sentences, notices),
+        (Per::Position, _, Some(_)) => {
+            let spans = layer_spans(layer, document, sentences, notices);
+            gold::labels_of(layer.scheme.into(), &spans, sentences)
+        }
         (Per::Position, _, None) => gold::labels(&layer.labels(), document, sentences, notices),
     };
     filled(layer, sentences, labels)
@@ -75,21 +78,27 @@ pub(super) fn is_open(label: &str) -> bool {
     matches!(label, "" | "_" | OPEN)
 }
 
-/// Labels of the spans of one depth: long spans first, each at the first depth that has room for it.
-fn nested_labels(
+/// The spans of a layer, in order, inside sentences and without overlaps. With a depth: long spans first, each at the
+/// first depth that has room for it.
+pub(super) fn layer_spans(
     layer: &LayerConfig,
-    depth: usize,
     document: &Document,
     sentences: &Sentences<'_>,
     notices: &mut Notices,
-) -> Vec<Vec<String>> {
+) -> Vec<(Range<usize>, String)> {
     let config = layer.labels();
+    let Some(depth) = layer.depth else {
+        return gold::spans(&config, document, sentences, notices);
+    };
     // Every layer of the same types sees the same spans: one of them tells what is wrong with them.
     let mut silent = Notices::new();
     let told = if depth == 0 { notices } else { &mut silent };
-    let by_depth = by_depth(gold::all_spans(&config, document, sentences, told));
-    let spans = by_depth.get(depth).map(Vec::as_slice).unwrap_or_default();
-    gold::labels_of(layer.scheme.into(), spans, sentences)
+    let mut by_depth = by_depth(gold::all_spans(&config, document, sentences, told));
+    if depth < by_depth.len() {
+        by_depth.swap_remove(depth)
+    } else {
+        Vec::new()
+    }
 }
 
 /// Spans that lie over each other at different depths, each depth in the order of the text.
@@ -118,7 +127,12 @@ pub(super) fn alternatives<'c>(cell: &'c str, layer: &LayerConfig) -> Vec<&'c st
     match cell {
         cell if is_open(cell) => Vec::new(),
         cell if layer.has_spans() => vec![cell],
-        cell => cell.split('|').collect(),
+        cell => {
+            let labels: Vec<&str> = cell.split('|').collect();
+            // A choice of which one part is open is open.
+            let open = labels.iter().any(|label| is_open(label));
+            if open { Vec::new() } else { labels }
+        }
     }
 }
 
@@ -154,7 +168,7 @@ mod tests {
         };
         assert_eq!(alternatives("NN|VB", &column), ["NN", "VB"]);
         assert_eq!(alternatives("NN", &column), ["NN"]);
-        for open in ["?", "_", ""] {
+        for open in ["?", "_", "", "NN|?", "_|NN", "NN|", "|"] {
             assert!(alternatives(open, &column).is_empty());
         }
         assert_eq!(alternatives("B-A|B", &LayerConfig::default()), ["B-A|B"]);

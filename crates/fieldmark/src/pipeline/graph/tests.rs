@@ -221,6 +221,67 @@ fn nested_spans_are_found_again_with_their_probability() {
 }
 
 #[test]
+fn spans_that_touch_are_told_apart() {
+    let text = "[[features]]\nkind = 'word'\n[graph]\nkind = 'linear-chain'\n[labels]\nscheme = 'iob1'\n\
+                [training]\nc2 = 0.01\n";
+    let documents = vec![
+        marked("Ann Bob met", &[(0..3, "X"), (4..7, "X")]),
+        marked("met Ann Bob", &[(4..7, "X"), (8..11, "X")]),
+    ];
+    let trained = train(&parse(text, &[]), &documents);
+    let mut document = Document::new("new", "Ann Bob met");
+    trained
+        .pipeline
+        .annotator()
+        .unwrap()
+        .annotate(&mut document)
+        .unwrap();
+    let scores: Vec<f64> = document
+        .annotations
+        .iter()
+        .filter_map(|span| span.score)
+        .collect();
+    assert_eq!(scores.len(), 2);
+    assert!(scores.iter().all(|&score| score > 0.5), "{scores:?}");
+}
+
+#[test]
+fn known_spans_stay_and_others_are_found_around_them() {
+    let text = "[[features]]\nkind = 'word'\n[graph]\nkind = 'linear-chain'\n[training]\nc2 = 0.01\n";
+    let documents = vec![
+        marked("Ann met Bob", &[(0..3, "X"), (8..11, "X")]),
+        marked("Bob saw Ann", &[(0..3, "X"), (8..11, "X")]),
+    ];
+    let trained = train(&parse(text, &[]), &documents);
+    let options = GraphAnnotatorOptions {
+        fix_labels: true,
+        ..GraphAnnotatorOptions::default()
+    };
+    let mut annotator = trained.pipeline.annotator_with(options).unwrap();
+    let mut document = marked("Ann met Bob", &[(4..7, "X"), (0..3, "Y")]);
+    annotator.annotate(&mut document).unwrap();
+    let found: Vec<_> = document.annotations.iter().map(Annotation::range).collect();
+    assert_eq!(found, [4..7, 8..11]);
+    let report = annotator.take_report();
+    assert_eq!(
+        report.notices.all().len(),
+        1,
+        "a span of a type that the model does not know"
+    );
+}
+
+#[test]
+fn letters_alone_are_labels_and_no_spans() {
+    let sentence: &[&[&str]] = &[&["il", "E"], &["cane", "S"], &["dorme", "V"]];
+    let documents = vec![columns(&["pos"], &[sentence, sentence])];
+    let text = "[[features]]\nkind = 'word'\n[labels]\ncolumn = 'pos'\n[graph]\nkind = 'linear-chain'\n";
+    let trained = train(&parse(text, &["training.c2=0.01"]), &documents);
+    let scores = trained.pipeline.score(&documents).unwrap();
+    assert!(!scores.layers[0].has_spans);
+    assert_eq!(scores.score(), 1.0);
+}
+
+#[test]
 fn what_is_known_stays_and_speaks() {
     let trained = train(&parse(FACTORIAL, &[]), &corpus());
     let options = GraphAnnotatorOptions {
@@ -452,4 +513,12 @@ fn runs_can_be_saved_resumed_and_warmed() {
     };
     train_graph(&config, Path::new(""), &corpus, &[], &options, &mut taken).unwrap();
     assert_eq!(taken.0, Some(simple.pipeline.model.active()));
+}
+
+#[test]
+fn labels_of_documents_need_whole_documents() {
+    let text = "[[features]]\nkind = 'word'\n[graph]\nkind = 'hierarchical'\n\
+                layers = [{ name = 'tone', column = 'tone' }, { name = 'review', per = 'instance', meta = 'stars' }]\n";
+    let found = problem(&parse(text, &[]), &corpus());
+    assert!(found.contains("graph.instance must be \"document\""), "{found}");
 }
