@@ -129,6 +129,14 @@ impl LayerConfig {
         }
     }
 
+    /// How many labels it has in an instance of so many tokens.
+    pub(crate) fn variables(&self, tokens: usize) -> usize {
+        match self.per {
+            Per::Position => tokens,
+            Per::Instance => 1,
+        }
+    }
+
     /// Whether its labels are made from spans, and spans from its labels.
     pub fn has_spans(&self) -> bool {
         self.column.is_none() && self.meta.is_none()

@@ -247,7 +247,7 @@ impl<'p> GraphAnnotator<'p> {
         let notices = &mut self.report.notices;
         cut(
             &front.cutter,
-            instance_name(front),
+            instance_name(&front.config),
             document,
             &mut self.labellers,
             notices,
@@ -332,11 +332,7 @@ impl<'p> GraphAnnotator<'p> {
     fn variables(&self, instance: GraphInstance<'_>) -> Vec<Vec<u32>> {
         let layers = self.pipeline.layers.iter().enumerate();
         let variables = layers.map(|(number, layer)| {
-            let length = match layer.per {
-                Per::Position => instance.len() as u32,
-                Per::Instance => 1,
-            };
-            (0..length)
+            (0..layer.variables(instance.len()) as u32)
                 .map(|position| self.unroller.variable(instance, number, position))
                 .collect()
         });

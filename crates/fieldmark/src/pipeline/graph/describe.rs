@@ -2,8 +2,7 @@
 
 use super::gold;
 use crate::Error;
-use crate::config::{InstanceName, LayerConfig};
-use crate::pipeline::front::Front;
+use crate::config::{Config, InstanceName, LayerConfig};
 use crate::pipeline::sequences::{Cutter, Sentences};
 use crate::pipeline::stack::Labellers;
 use fieldmark_graph::{GraphDatasetBuilder, Per};
@@ -29,10 +28,9 @@ pub(super) fn cut<'d>(
     Ok(sentences)
 }
 
-/// What one graph of this pipeline is made of.
-pub(super) fn instance_name(front: &Front) -> InstanceName {
-    front
-        .config
+/// What one graph of a config is made of.
+pub(super) fn instance_name(config: &Config) -> InstanceName {
+    config
         .graph
         .as_ref()
         .map(|graph| graph.instance)

@@ -44,13 +44,9 @@ fn filled(layer: &LayerConfig, sentences: &Sentences<'_>, labels: Vec<Vec<String
     if labels.len() == sentences.len() {
         return labels;
     }
-    let length = |range: Range<usize>| match layer.per {
-        Per::Position => range.len(),
-        Per::Instance => 1,
-    };
     sentences
         .ranges()
-        .map(|range| vec![OPEN.to_owned(); length(range)])
+        .map(|range| vec![OPEN.to_owned(); layer.variables(range.len())])
         .collect()
 }
 

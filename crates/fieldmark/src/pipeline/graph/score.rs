@@ -129,10 +129,7 @@ impl GraphScores {
                     let (mut golds, mut labels) = (Vec::new(), Vec::new());
                     for (number, layer) in layers.iter().enumerate() {
                         let names = data.labels(number);
-                        let length = match layer.per {
-                            Per::Position => instance.len() as u32,
-                            Per::Instance => 1,
-                        };
+                        let length = layer.variables(instance.len()) as u32;
                         let gold = |position| match instance.gold(number, position) {
                             Gold::Unknown => GoldLabel::Unknown,
                             Gold::Known(label) => GoldLabel::Known(names.name(label)),

@@ -1,7 +1,7 @@
 //! From documents to a [`GraphPipeline`].
 
 use super::GraphPipeline;
-use super::describe::{cut, describe};
+use super::describe::{cut, describe, instance_name};
 use super::gold::{is_open, layer_labels};
 use super::score::GraphScores;
 use crate::Error;
@@ -12,7 +12,7 @@ use crate::pipeline::front::{Front, extractor};
 use crate::pipeline::lists::{self, Folds};
 use crate::pipeline::sequences::Cutter;
 use crate::pipeline::stack::{Labellers, Stack};
-use crate::pipeline::train::{Labelled, RunOptions, RunSummary};
+use crate::pipeline::train::{Frozen, Labelled, RunOptions, RunSummary};
 use crate::pipeline::{gold, unused};
 use crate::training::{Algorithm, Flow, Observer, Prepared, Progress, Stop};
 use fieldmark_core::Alphabet;
@@ -202,11 +202,7 @@ impl<'d> Layered<'d> {
         notices: &mut Notices,
     ) -> Result<Self, Error> {
         let cutter = Cutter::new(&config.text);
-        let instance = config
-            .graph
-            .as_ref()
-            .map(|graph| graph.instance)
-            .unwrap_or_default();
+        let instance = instance_name(config);
         let mut layered = Self {
             documents: Vec::with_capacity(documents.len()),
             cells: Vec::with_capacity(documents.len()),
@@ -268,15 +264,6 @@ impl<'d> Layered<'d> {
             })?;
         }
         Ok(())
-    }
-}
-
-/// The numbers of the training data, for the development data.
-struct Frozen<'a>(&'a Growing);
-
-impl Numbering for Frozen<'_> {
-    fn number(&mut self, hash: u64, _: &mut dyn FnMut() -> String) -> Option<u32> {
-        self.0.get(hash)
     }
 }
 
