@@ -31,7 +31,8 @@ pub struct DocumentOptions {
     /// A model that gives every token a label (one with `column` in its section `labels`, such as the recipe pos)
     /// finds no spans: its table has a line for each token. Formats show its labels as they can: columns in the label
     /// column, CoNLL-U in the column of that name, HTML under the words, jsonl with each token; what a format has no
-    /// place for is told.
+    /// place for is told. A graph that labels tokens in several columns has a table with all of them; columns and jsonl
+    /// hold them too, HTML and CoNLL-U do not.
     #[arg(long, value_name = "FORMAT")]
     to: Option<String>,
 
