@@ -11,6 +11,7 @@ pub mod dataset;
 pub mod dump;
 pub mod feature_table;
 pub mod kernels;
+pub mod large;
 pub mod name_hash;
 pub mod names;
 pub mod optimize;

@@ -17,6 +17,7 @@ use super::real::TrainingReal;
 use super::sequence::Worker;
 use super::sums::{Sums, Totals};
 use fieldmark_core::Dataset;
+use fieldmark_core::large::LargeVec;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -65,13 +66,13 @@ pub(super) struct Group<T> {
 pub(super) struct Shard<T> {
     instances: Range<usize>,
     /// Zero between passes; empty for the first shard, which adds to the gradient of the caller.
-    gradient: Vec<T>,
+    gradient: LargeVec<T>,
     rows: Vec<T>,
     pair_rows: Vec<T>,
     groups: Vec<Group<T>>,
 }
 
-impl<T> Shard<T> {
+impl<T: TrainingReal> Shard<T> {
     /// Cuts data into shards, for a pass that adds to `cells` weights `work` times.
     pub(super) fn cut(data: &Dataset, work: usize, cells: usize) -> Vec<Self> {
         /// To clear and to add up a gradient takes a few steps for each cell. With so much other work for it in
@@ -91,7 +92,7 @@ impl<T> Shard<T> {
             }
             Self {
                 instances: start..next,
-                gradient: Vec::new(),
+                gradient: LargeVec::default(),
                 rows: Vec::new(),
                 pair_rows: Vec::new(),
                 groups: Vec::new(),
@@ -100,9 +101,17 @@ impl<T> Shard<T> {
         (1..=count).map(shard).collect()
     }
 
+    /// The gradient of this shard, all zeros.
+    fn take_gradient(&mut self, cells: usize) -> LargeVec<T> {
+        match std::mem::take(&mut self.gradient) {
+            own if own.len() == cells => own,
+            _ => LargeVec::zeroed(cells),
+        }
+    }
+
     /// Bytes of memory in use.
     pub(super) fn memory(&self) -> usize {
-        (self.gradient.capacity() + self.rows.capacity() + self.pair_rows.capacity()) * size_of::<T>()
+        (self.gradient.len() + self.rows.capacity() + self.pair_rows.capacity()) * size_of::<T>()
     }
 }
 
@@ -160,8 +169,7 @@ impl<T: TrainingReal> Pass<'_, T> {
             self.run_shard(&mut first[0], instances, gradient, shared)
         };
         let run_other = |shard: &mut Shard<T>| {
-            let mut own = std::mem::take(&mut shard.gradient);
-            own.resize(cells, T::ZERO);
+            let mut own = shard.take_gradient(cells);
             let totals = self.run_shard(shard, shard.instances.clone(), &mut own, shared);
             shard.gradient = own;
             totals
@@ -178,8 +186,7 @@ impl<T: TrainingReal> Pass<'_, T> {
         let (first, others) = shards.split_at_mut(1);
         let first = &mut first[0];
         let mut totals = self.run_shard(first, first.instances.clone(), gradient, false);
-        let mut own = std::mem::take(&mut others[0].gradient);
-        own.resize(gradient.len(), T::ZERO);
+        let mut own = others[0].take_gradient(gradient.len());
         for shard in &*others {
             totals.merge(&self.run_shard(first, shard.instances.clone(), &mut own, false));
             add_and_clear(gradient, &mut own);

@@ -12,6 +12,7 @@ use super::Prior;
 use super::bytes::{Reader, Writer};
 use super::vector::{Change, add_pair, cross, dots, write_pair};
 use super::walk::{CHUNK, GRAIN, NORMS, Norms, Slope, Walk, arrive, chunk_range, chunks, sum_chunks};
+use crate::large::LargeVec;
 use rayon::prelude::*;
 use std::io;
 
@@ -37,7 +38,7 @@ pub(super) struct History {
     /// before it is known whether it stays.
     oldest: usize,
     /// Chunk after chunk; in a chunk slot after slot; in a slot the chunk of s, then the chunk of y.
-    vectors: Vec<f32>,
+    vectors: LargeVec<f32>,
     /// Products by slot: `sy[i * slots + j]` = sᵢᵀyⱼ, for sᵢ not newer than yⱼ.
     sy: Vec<f64>,
     yy: Vec<f64>,
@@ -81,7 +82,7 @@ impl History {
             memories,
             count: 0,
             oldest: 0,
-            vectors: vec![0.0; chunks(len) * 2 * slots * CHUNK],
+            vectors: LargeVec::zeroed(chunks(len) * 2 * slots * CHUNK),
             sy: vec![0.0; slots * slots],
             yy: vec![0.0; slots * slots],
             sg: vec![0.0; slots],

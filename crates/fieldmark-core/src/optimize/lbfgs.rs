@@ -147,7 +147,7 @@ impl Lbfgs {
 
     /// Ends the run and hands over the weights.
     pub fn into_weights(self) -> Vec<f64> {
-        self.walk.x
+        self.walk.x.to_vec()
     }
 
     /// The last iteration. Before the first it has the number 0 and describes the starting point, once

@@ -5,6 +5,7 @@
 
 use super::Prior;
 use super::vector::{Change, move_along, norms, pseudo_gradients};
+use crate::large::LargeVec;
 use rayon::prelude::*;
 use std::mem::swap;
 use std::ops::Range;
@@ -110,10 +111,10 @@ pub(super) fn arrive(
 /// The current point and the point before it.
 #[derive(Clone, Debug)]
 pub(super) struct Walk {
-    pub(super) x: Vec<f64>,
-    pub(super) gradient: Vec<f64>,
-    pub(super) previous_x: Vec<f64>,
-    pub(super) previous_gradient: Vec<f64>,
+    pub(super) x: LargeVec<f64>,
+    pub(super) gradient: LargeVec<f64>,
+    pub(super) previous_x: LargeVec<f64>,
+    pub(super) previous_gradient: LargeVec<f64>,
     partial: Vec<f64>,
 }
 
@@ -121,10 +122,10 @@ impl Walk {
     pub(super) fn new(x: Vec<f64>, gradient: Vec<f64>) -> Self {
         let len = x.len();
         Walk {
-            x,
-            gradient,
-            previous_x: vec![0.0; len],
-            previous_gradient: vec![0.0; len],
+            x: x.into(),
+            gradient: gradient.into(),
+            previous_x: LargeVec::zeroed(len),
+            previous_gradient: LargeVec::zeroed(len),
             partial: vec![0.0; NORMS * chunks(len)],
         }
     }
