@@ -69,6 +69,21 @@ fn every_format_can_be_written_and_nothing_else_is_needed() {
 }
 
 #[test]
+fn labels_in_a_column_that_is_not_there_are_told() {
+    let place = Place::with_data();
+    place.write("tags.txt", "Ada NNP\nsleeps VBZ\n\n");
+    place.run("init pos --output tags.toml");
+    let command = "train tags.toml --model tags.fmk -o data.train=[\"tags.txt\"] \
+                   -o data.read={format=\"columns\",columns=[\"word\",\"tag\"],labels=[]}";
+    let errors = common::errors(&place.command(command).done().code(2));
+    assert!(
+        errors.contains("labels.column is \"upos\", and the columns beside the word are: tag."),
+        "{errors}"
+    );
+    place.run(&format!("{command} -o labels.column=\"tag\""));
+}
+
+#[test]
 fn a_tokenizer_that_cuts_otherwise_than_the_data_is_told() {
     let place = Place::with_data();
     place.write("doses.txt", "take O\n3.75 B-DOSE\nmg I-DOSE\n\n");

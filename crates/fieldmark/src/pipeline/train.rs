@@ -15,6 +15,7 @@ use fieldmark_core::{Dataset, DatasetBuilder, Gold};
 use fieldmark_text::document::Document;
 use fieldmark_text::features::{Extraction, Extractor, Growing, Numbering, Resources};
 use fieldmark_text::formats::Notices;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -125,9 +126,7 @@ pub fn train_pipeline(
     let data: Dataset = builder.finish();
     let (sequences, tokens) = (data.len(), data.positions());
     if sequences == 0 {
-        return Err(Error::Option(
-            "the training documents have no labelled tokens".into(),
-        ));
+        return Err(Error::Option(nothing_labelled(config, documents)));
     }
     let counts = Counts::of(config, &train, &data);
     let Trained {
@@ -224,4 +223,29 @@ impl Numbering for Frozen<'_> {
     fn number(&mut self, hash: u64, _: &mut dyn FnMut() -> String) -> Option<u32> {
         self.0.get(hash)
     }
+}
+
+/// Why there is nothing to learn from, as far as the columns of the documents tell.
+fn nothing_labelled(config: &Config, documents: &[Document]) -> String {
+    let mut text = "the training documents have no labelled tokens".to_owned();
+    let columns = documents.iter().filter_map(|document| document.given.as_ref());
+    let names: BTreeSet<&str> = columns
+        .flat_map(|given| &given.columns)
+        .map(String::as_str)
+        .collect();
+    if let Some(column) = config.labels.column.as_deref()
+        && !names.contains(column)
+    {
+        let names: Vec<&str> = names.into_iter().collect();
+        let known = if names.is_empty() {
+            "none".to_owned()
+        } else {
+            names.join(", ")
+        };
+        text += &format!(
+            ": labels.column is \"{column}\", and the columns beside the word are: {known}. Name the column of the labels \
+             in labels.column, and what the columns hold in data.read.columns"
+        );
+    }
+    text
 }
