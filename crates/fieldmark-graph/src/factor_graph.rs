@@ -11,6 +11,7 @@ mod tables;
 pub use builder::FactorGraphBuilder;
 pub(crate) use entries::{AllowedEntries, Line};
 
+use crate::bp::forest::Forest;
 use crate::{Error, LabelSets};
 use std::ops::Range;
 use tables::Tables;
@@ -129,6 +130,13 @@ impl FactorGraph {
         self.incident(variable)
             .iter()
             .map(|&slot| self.slot_factor[slot as usize] as usize)
+    }
+
+    /// The number of the tree that each variable is in; `None` if a factor closes a cycle.
+    pub fn trees(&self) -> Option<Vec<u32>> {
+        let mut forest = Forest::default();
+        forest.lay(self, |_| true).ok()?;
+        Some(forest.trees())
     }
 
     /// The score of a labelling, −∞ if it is not allowed.

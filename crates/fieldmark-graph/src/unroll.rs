@@ -4,6 +4,7 @@
 //! weight. Other factors have a table of their own.
 
 use crate::data::GraphInstance;
+use crate::describe::Form;
 use crate::structure::{Edges, Places, Structure, StructureError};
 use crate::{Error, FactorGraph, FactorGraphBuilder};
 use fieldmark_core::feature_table::features_of;
@@ -115,10 +116,15 @@ impl BaseTables {
         &self.tables
     }
 
-    /// The base tables of a structure with some weights.
-    pub(crate) fn set(&mut self, structure: &Structure, weights: Weights<'_>) {
+    /// Notes that tables are others than before.
+    fn renew(&mut self) {
         static STAMPS: AtomicU64 = AtomicU64::new(1);
         self.stamp = STAMPS.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The base tables of a structure with some weights.
+    pub(crate) fn set(&mut self, structure: &Structure, weights: Weights<'_>) {
+        self.renew();
         self.tables.resize(structure.templates.len(), Vec::new());
         for (template, table) in structure.templates.iter().zip(&mut self.tables) {
             table.clear();
@@ -148,6 +154,26 @@ impl<'m> Unroller<'m> {
             base,
             memory: Unrolled::default(),
         })
+    }
+
+    /// Forbids pairs of labels of neighbours in a layer, besides what templates forbid. Returns whether a template joins
+    /// neighbours of the layer; without one, nothing can be forbidden.
+    ///
+    /// # Panics
+    /// If the layer does not have the labels.
+    pub fn forbid_neighbours(&mut self, layer: usize, pairs: &[(u32, u32)]) -> bool {
+        let mut templates = self.structure.templates.iter();
+        let chain = templates.position(|template| {
+            template.elementary.form == Form::Chain && template.elementary.layers[0] == layer
+        });
+        if let Some(template) = chain {
+            let labels = self.structure.labels[layer];
+            for &(before, label) in pairs {
+                self.base.tables[template][(before * labels + label) as usize] = f64::NEG_INFINITY;
+            }
+            self.base.renew();
+        }
+        chain.is_some()
     }
 
     /// The graph of an instance, in which every label is allowed that templates do not forbid.

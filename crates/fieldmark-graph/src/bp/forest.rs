@@ -79,6 +79,18 @@ impl Forest {
         self.parent[variable as usize] == NONE
     }
 
+    /// The number of the tree that each variable is in.
+    pub(crate) fn trees(&self) -> Vec<u32> {
+        let mut trees = vec![0; self.order.len()];
+        // A tree is complete before the next one begins.
+        let mut count = 0;
+        for &variable in &self.order {
+            count += u32::from(self.is_root(variable));
+            trees[variable as usize] = count - 1;
+        }
+        trees
+    }
+
     /// From the leaves to the roots (the λ-sweep). Returns the largest change and the sum of the logarithms of all
     /// normalisers.
     pub(crate) fn sweep_up<T: Scalar, A: Algebra<T>>(

@@ -126,17 +126,6 @@ fn neighbours(scheme: Scheme, labels: &Alphabet, length: usize, kind: &str, befo
         .labels_of(&[Span::new(0, length, kind)], length)
         .unwrap_or_default();
     let own: Vec<&str> = own.iter().map(String::as_str).collect();
-    labels_beside(scheme, labels, &own, kind, before)
-}
-
-/// The labels beside tokens with these labels with which they are still a span of their own.
-pub(super) fn labels_beside(
-    scheme: Scheme,
-    labels: &Alphabet,
-    own: &[&str],
-    kind: &str,
-    before: bool,
-) -> Vec<u32> {
     let separate = |label: &u32| {
         let mut run = own.to_vec();
         let at = if before { 0 } else { own.len() };

@@ -37,10 +37,10 @@ impl Arguments {
         }
         self.threads.start()?;
         let options = GraphAnnotatorOptions {
-            engine: None,
             fix_labels: self.limits.fixes_labels(),
             marginals: self.wanted.marginals,
             best: self.wanted.nbest.map(|best| best as usize),
+            ..GraphAnnotatorOptions::default()
         };
         // Finds out now what is wrong with options.
         pipeline.annotator_with(options.clone())?;
@@ -53,11 +53,15 @@ impl Arguments {
         }
         notices.extend(std::mem::take(&mut report.notices));
         documents::tell(&notices, console);
-        tell_convergence(&report, console);
+        tell_inference(&report, console);
         let mut tally = Tally::new(console);
         tally.known = report.known;
-        for (document, text, error) in &report.impossible {
-            tally.add(Trouble::of_sentence(document, text, error.to_string()));
+        for instance in &report.impossible {
+            tally.add(Trouble::of_sentence(
+                &instance.document,
+                &instance.text,
+                instance.problem.clone(),
+            ));
         }
         tally.finish(options.fix_labels, INPUT)
     }
@@ -182,8 +186,8 @@ impl JsonView<'_> {
         let mut object = Map::new();
         object.insert("document".into(), json!(document.id));
         object.insert("tokens".into(), answer.tokens.iter().map(place).collect());
-        if let Some(error) = &answer.error {
-            object.insert("problem".into(), json!(error.to_string()));
+        if let Some(problem) = &answer.problem {
+            object.insert("problem".into(), json!(problem));
             return Value::Object(object);
         }
         object.insert(
@@ -208,12 +212,13 @@ impl JsonView<'_> {
         let spans: Vec<Value> = answer
             .spans
             .iter()
-            .map(|(layer, tokens, kind, probability)| {
-                let bytes = answer.tokens[tokens.start].start..answer.tokens[tokens.end - 1].end;
+            .map(|span| {
+                let (first, last) = (span.tokens.start, span.tokens.end - 1);
+                let bytes = answer.tokens[first].start..answer.tokens[last].end;
                 let text = document.text.get(bytes).unwrap_or_default();
                 json!({
-                    "layer": self.layers[*layer].name, "first": tokens.start, "last": tokens.end - 1, "type": kind,
-                    "probability": probability, "text": text,
+                    "layer": self.layers[span.layer].name, "first": first, "last": last, "type": span.kind,
+                    "probability": span.probability, "text": text,
                 })
             })
             .collect();
@@ -239,12 +244,19 @@ impl JsonView<'_> {
     }
 }
 
-fn tell_convergence(report: &GraphReport, console: &Console) {
+fn tell_inference(report: &GraphReport, console: &Console) {
     if report.unsettled > 0 {
         console.warn(&format!(
             "inference stopped at its limit in {} of {} instances: their labels are the best that were found. Raise \
              graph.inference.iterations, add damping, or use another engine",
             report.unsettled, report.instances
+        ));
+    }
+    if report.estimated > 0 {
+        console.note(&format!(
+            "the confidence of {} spans is estimated from the labels beside each other: their instances have many spans, and \
+             a sum over all labels for each would take long",
+            report.estimated
         ));
     }
 }

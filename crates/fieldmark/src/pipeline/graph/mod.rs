@@ -1,13 +1,16 @@
 //! [`GraphPipeline`]: as [`Pipeline`](super::Pipeline), with a model of any structure in the place of a chain.
 
 mod annotate;
+mod answer;
 mod confidence;
 mod describe;
 mod gold;
+mod infer;
 mod score;
 mod train;
 
-pub use annotate::{GraphAnnotator, GraphAnnotatorOptions, GraphAnswer, GraphReport};
+pub use annotate::{GraphAnnotator, GraphAnnotatorOptions};
+pub use answer::{GraphAnswer, GraphReport, GraphSpan, ImpossibleInstance};
 pub use score::{GraphScores, LayerScore};
 pub use train::{TrainedGraph, train_graph};
 

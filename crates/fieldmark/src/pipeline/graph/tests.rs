@@ -220,6 +220,64 @@ fn nested_spans_are_found_again_with_their_probability() {
     }
 }
 
+/// The spans of a linear chain that is described as a graph are as probable as those of the chain engine: under every
+/// scheme, with what the scheme rules out and without, by belief propagation on a tree and by loopy.
+#[test]
+fn spans_are_as_probable_as_on_a_chain() {
+    let text = "[[features]]\nkind = 'word'\n[training]\nc2 = 0.1\nepsilon = 1e-9\ndelta = 0\n";
+    let documents = vec![
+        marked("Ann Bob met Eve Joe", &[(0..3, "X"), (4..7, "X"), (12..19, "X")]),
+        marked("Eve Joe saw Ann", &[(0..7, "X"), (12..15, "Y")]),
+        marked("Bob ran", &[(0..3, "X")]),
+    ];
+    for (scheme, illegal_labels) in ["io", "iob1", "iob2", "iobes"]
+        .into_iter()
+        .flat_map(|scheme| [(scheme, false), (scheme, true)])
+    {
+        let key = format!("labels.scheme={scheme}");
+        let options = RunOptions::default();
+        let chain = parse(text, &[&key]);
+        let chain = crate::train_pipeline(&chain, Path::new(""), &documents, &[], &options, &mut ()).unwrap();
+        let graph = train(&parse(text, &[&key, "graph.kind=linear-chain"]), &documents);
+        let found = |mark: &mut dyn FnMut(&mut Document)| {
+            let mut document = Document::new("new", "Ann Bob saw Eve Joe");
+            mark(&mut document);
+            let spans = document.annotations.into_iter();
+            spans
+                .map(|span| (span.range(), span.kind, span.score.unwrap()))
+                .collect::<Vec<_>>()
+        };
+        let options = crate::AnnotatorOptions {
+            constraints: illegal_labels.then(fieldmark_chain::inference::Constraints::none),
+            ..Default::default()
+        };
+        let mut annotator = chain.pipeline.annotator_with(options);
+        let chain = found(&mut |document| annotator.annotate(document).unwrap());
+        assert!(chain.len() > 1);
+        let engines = [
+            fieldmark_graph::EngineChoice::default(),
+            fieldmark_graph::EngineChoice::Loopy(Default::default()),
+        ];
+        for engine in engines {
+            let options = GraphAnnotatorOptions {
+                engine: Some(engine),
+                illegal_labels,
+                ..GraphAnnotatorOptions::default()
+            };
+            let mut annotator = graph.pipeline.annotator_with(options).unwrap();
+            let graph = found(&mut |document| annotator.annotate(document).unwrap());
+            assert_eq!(graph.len(), chain.len(), "{scheme} {graph:?} {chain:?}");
+            for ((range, kind, score), (expected, type_, sure)) in graph.iter().zip(&chain) {
+                assert_eq!((range, kind), (expected, type_), "{scheme}");
+                assert!(
+                    (score - sure).abs() < 1e-6,
+                    "{scheme} {illegal_labels} {score} {sure}"
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn spans_that_touch_are_told_apart() {
     let text = "[[features]]\nkind = 'word'\n[graph]\nkind = 'linear-chain'\n[labels]\nscheme = 'iob1'\n\

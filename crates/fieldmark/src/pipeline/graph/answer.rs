@@ -1,0 +1,110 @@
+//! What a [`GraphAnnotator`](super::GraphAnnotator) says about instances, and about its own work.
+
+use fieldmark_text::formats::Notices;
+use std::ops::Range;
+
+/// What a [`GraphAnnotator`](super::GraphAnnotator) has to tell.
+#[derive(Debug, Default)]
+pub struct GraphReport {
+    /// Instances that were labelled.
+    pub instances: u64,
+    /// Those whose labelling an engine could not bring to its goal before its limit.
+    pub unsettled: u64,
+    /// Those whose labelling is proved to be the best.
+    pub proved: u64,
+    /// How many labels were known.
+    pub known: u64,
+    /// Spans whose probability is an estimate although the engine is exact, because their instances have cycles and too
+    /// many spans for a sum each.
+    pub estimated: u64,
+    /// Instances without an answer. Their labels are `?`.
+    pub impossible: Vec<ImpossibleInstance>,
+    /// What of the labels that are known could not be used as it was.
+    pub notices: Notices,
+}
+
+/// An instance without an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImpossibleInstance {
+    /// The id of its document.
+    pub document: String,
+    /// Its text.
+    pub text: String,
+    /// Why.
+    pub problem: String,
+}
+
+impl GraphReport {
+    /// Adds what happened elsewhere.
+    pub fn extend(&mut self, other: GraphReport) {
+        self.instances += other.instances;
+        self.unsettled += other.unsettled;
+        self.proved += other.proved;
+        self.known += other.known;
+        self.estimated += other.estimated;
+        self.impossible.extend(other.impossible);
+        self.notices.extend(other.notices);
+    }
+}
+
+/// What a model says about one instance.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GraphAnswer {
+    /// The bytes of each token.
+    pub tokens: Vec<Range<usize>>,
+    /// For each layer, the label of each token, or of the instance; `?` where there is no answer.
+    pub labels: Vec<Vec<String>>,
+    /// For each layer, the probability of each of these labels, if the engine knows it.
+    pub probabilities: Option<Vec<Vec<f64>>>,
+    /// For each layer and token, the probabilities of all labels, if they were asked for.
+    pub marginals: Option<Vec<Vec<Vec<f64>>>>,
+    /// Further labellings, best first, with the logarithm of their probabilities.
+    pub best: Vec<(Vec<Vec<String>>, f64)>,
+    /// The spans of the layers that have them.
+    pub spans: Vec<GraphSpan>,
+    /// The logarithm of the probability of the labelling, if the engine knows log Z.
+    pub log_probability: Option<f64>,
+    /// Whether the engine reached its goal.
+    pub converged: bool,
+    /// Why there is no answer.
+    pub problem: Option<String>,
+}
+
+/// A span that the labels of a layer make.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GraphSpan {
+    /// The number of the layer.
+    pub layer: usize,
+    /// Its tokens in the instance.
+    pub tokens: Range<usize>,
+    /// Its type.
+    pub kind: String,
+    /// The probability of all labellings that have it, if the engine knows marginals.
+    ///
+    /// With an exact engine it is exact where the variables of the span and beside it are a path in a graph without
+    /// cycles, as in chains, and in all instances with at most 100 spans; elsewhere it is estimated from the beliefs of
+    /// neighbours.
+    pub probability: Option<f64>,
+}
+
+impl GraphAnswer {
+    /// No answer, for so many labels in each layer.
+    pub(super) fn none(
+        tokens: Vec<Range<usize>>,
+        labels: impl Iterator<Item = usize>,
+        problem: String,
+    ) -> Self {
+        let open = |count| vec![super::gold::OPEN.to_owned(); count];
+        Self {
+            tokens,
+            labels: labels.map(open).collect(),
+            probabilities: None,
+            marginals: None,
+            best: Vec::new(),
+            spans: Vec::new(),
+            log_probability: None,
+            converged: true,
+            problem: Some(problem),
+        }
+    }
+}

@@ -1,0 +1,330 @@
+//! What an engine says about the graph of one instance, in the words of its layers.
+
+use super::GraphAnnotator;
+use super::answer::{GraphAnswer, GraphSpan};
+use super::confidence::{SpanRules, Window};
+use super::gold::OPEN;
+use crate::Error;
+use crate::config::LayerConfig;
+use crate::pipeline::known::Known;
+use fieldmark_core::Scheme;
+use fieldmark_core::scheme::Forbidden;
+use fieldmark_graph::exact::{JunctionTree, k_best};
+use fieldmark_graph::{
+    Beliefs, Decoding, Engine, EngineChoice, Error as GraphError, FactorGraph, GraphInstance, GraphModel,
+    LogZ, Per, Unroller,
+};
+use std::ops::Range;
+
+/// Most sums over a graph with cycles for the probabilities of its spans: time is linear in the length of instances.
+const MOST_SUMS: usize = 100;
+
+/// For each layer that has spans, how its labels make them. What its scheme rules out is forbidden in graphs, if that is
+/// wanted and its neighbours are joined.
+pub(super) fn span_rules(
+    layers: &[LayerConfig],
+    model: &GraphModel,
+    legal: bool,
+    unroller: &mut Unroller<'_>,
+) -> Vec<Option<SpanRules>> {
+    let mut rules = |number: usize, layer: &LayerConfig| {
+        let (scheme, labels) = (Scheme::from(layer.scheme), model.labels(number));
+        let of_scheme = scheme.forbidden_pairs(labels);
+        let is_forbidden = legal && unroller.forbid_neighbours(number, &of_scheme.pairs);
+        let forbidden = if is_forbidden {
+            of_scheme
+        } else {
+            Forbidden::default()
+        };
+        SpanRules::new(scheme, labels, forbidden)
+    };
+    let layers = layers.iter().enumerate();
+    layers
+        .map(|(number, layer)| layer.has_spans().then(|| rules(number, layer)))
+        .collect()
+}
+
+/// What is known of an instance: for each layer, the labels that its variables may have, in the order of the document.
+#[derive(Clone, Copy)]
+pub(super) struct KnownInstance<'k> {
+    pub layers: &'k [Known],
+    /// The number of its first token in the document.
+    pub first: usize,
+}
+
+impl<'p> GraphAnnotator<'p> {
+    /// The best label of each variable of an instance.
+    pub fn label_variables(&mut self, instance: GraphInstance<'_>) -> Result<Vec<u32>, Error> {
+        let variables = self.variables(instance);
+        self.unroll(instance, &variables)?;
+        Ok(self.engine.max(self.unroller.last_mut().graph())?.labels)
+    }
+
+    /// The labels of an instance, by layer and token; `?` if there is no answer.
+    pub(super) fn labels(&mut self, instance: GraphInstance<'_>) -> Result<Vec<Vec<&'p str>>, Error> {
+        let variables = self.variables(instance);
+        Ok(match self.decode(instance, &variables, None)? {
+            Ok(decoding) => self.names(&variables, &decoding.labels),
+            Err(_) => variables.iter().map(|layer| vec![OPEN; layer.len()]).collect(),
+        })
+    }
+
+    /// What the model says about an instance.
+    pub(super) fn answer(
+        &mut self,
+        instance: GraphInstance<'_>,
+        tokens: Vec<Range<usize>>,
+        known: Option<KnownInstance<'_>>,
+    ) -> Result<GraphAnswer, Error> {
+        let variables = self.variables(instance);
+        self.report.instances += 1;
+        let decoding = match self.decode(instance, &variables, known)? {
+            Ok(decoding) => decoding,
+            Err(error) => {
+                let labels = variables.iter().map(Vec::len);
+                return Ok(GraphAnswer::none(tokens, labels, error.to_string()));
+            }
+        };
+        // A sampler has no goal but its number of sweeps.
+        let settles = !matches!(self.choice, EngineChoice::Gibbs(_));
+        self.report.unsettled += u64::from(settles && !decoding.report.converged);
+        self.report.proved += u64::from(decoding.report.exact);
+        let names = self.names(&variables, &decoding.labels);
+        let mut answer = GraphAnswer {
+            tokens,
+            spans: self.spans(&names),
+            labels: owned(names),
+            probabilities: None,
+            marginals: None,
+            best: Vec::new(),
+            log_probability: None,
+            converged: decoding.report.converged,
+            problem: None,
+        };
+        if !matches!(self.choice, EngineChoice::Dual(_)) {
+            self.add_probabilities(&variables, &decoding, &mut answer)?;
+        }
+        Ok(answer)
+    }
+
+    /// The best labelling of an instance, or why there is none. The graph stays.
+    fn decode(
+        &mut self,
+        instance: GraphInstance<'_>,
+        variables: &[Vec<u32>],
+        known: Option<KnownInstance<'_>>,
+    ) -> Result<Result<Decoding, GraphError>, Error> {
+        let restricted = self.unroll(instance, variables).and_then(|()| match known {
+            Some(known) => self.restrict(instance, variables, known),
+            None => Ok(()),
+        });
+        let decoding = restricted.and_then(|()| Ok(self.engine.max(self.unroller.last_mut().graph())?));
+        match decoding {
+            Err(Error::GraphInference(
+                error @ (GraphError::Contradiction { .. }
+                | GraphError::NothingFound { .. }
+                | GraphError::EmptyLabelSet { .. }
+                | GraphError::TooWide { .. }),
+            )) => Ok(Err(error)),
+            decoding => decoding.map(Ok),
+        }
+    }
+
+    /// Makes the graph of an instance, without labels that the schemes rule out at its ends.
+    fn unroll(&mut self, instance: GraphInstance<'_>, variables: &[Vec<u32>]) -> Result<(), Error> {
+        let graph = self.unroller.unroll_in_place(instance)?.graph_mut();
+        for (rules, variables) in self.rules.iter().zip(variables) {
+            let (Some(rules), [first, ..], [.., last]) = (rules, &variables[..], &variables[..]) else {
+                continue;
+            };
+            for (variable, forbidden) in [(*first, &rules.starts), (*last, &rules.ends)] {
+                if !forbidden.is_empty() {
+                    keep(graph, variable, |label| !forbidden.contains(&label))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Fixes what is known of an instance.
+    fn restrict(
+        &mut self,
+        instance: GraphInstance<'_>,
+        variables: &[Vec<u32>],
+        known: KnownInstance<'_>,
+    ) -> Result<(), Error> {
+        let graph = self.unroller.last_mut().graph_mut();
+        let layers = self.pipeline.layers.iter().zip(variables).zip(known.layers);
+        for ((layer, variables), labels) in layers {
+            let start = match layer.per {
+                Per::Position => known.first,
+                Per::Instance => instance.index(),
+            };
+            for (&variable, labels) in variables.iter().zip(&labels[start..]) {
+                if let Some(labels) = labels {
+                    self.report.known += 1;
+                    keep(graph, variable, |label| labels.contains(&label))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The variables of each layer.
+    fn variables(&self, instance: GraphInstance<'_>) -> Vec<Vec<u32>> {
+        let layers = self.pipeline.layers.iter().enumerate();
+        let variables = layers.map(|(number, layer)| {
+            (0..layer.variables(instance.len()) as u32)
+                .map(|position| self.unroller.variable(instance, number, position))
+                .collect()
+        });
+        variables.collect()
+    }
+
+    fn names(&self, variables: &[Vec<u32>], labels: &[u32]) -> Vec<Vec<&'p str>> {
+        let model = &self.pipeline.model;
+        let layers = variables.iter().enumerate().map(|(layer, variables)| {
+            let names = model.labels(layer);
+            let names = variables
+                .iter()
+                .map(|&variable| names.name(labels[variable as usize]));
+            names.collect()
+        });
+        layers.collect()
+    }
+
+    /// The spans of labels, without probabilities.
+    fn spans(&self, labels: &[Vec<&str>]) -> Vec<GraphSpan> {
+        let layers = self.pipeline.layers.iter().zip(labels).enumerate();
+        let with_spans = layers.filter(|(_, (layer, _))| layer.has_spans());
+        with_spans
+            .flat_map(|(number, (layer, labels))| {
+                let spans = Scheme::from(layer.scheme).spans(labels).into_iter();
+                spans.map(move |span| GraphSpan {
+                    layer: number,
+                    tokens: span.start..span.end,
+                    kind: span.kind.to_owned(),
+                    probability: None,
+                })
+            })
+            .collect()
+    }
+
+    fn add_probabilities(
+        &mut self,
+        variables: &[Vec<u32>],
+        decoding: &Decoding,
+        answer: &mut GraphAnswer,
+    ) -> Result<(), Error> {
+        let windows = windows(&self.rules, variables, &answer.spans);
+        let graph = self.unroller.last_mut().graph_mut();
+        let beliefs = self.engine.sum(graph)?;
+        let log_z = beliefs.log_z();
+        let of = |variables: &Vec<u32>| {
+            let probability =
+                |&variable: &u32| beliefs.variable(variable)[decoding.labels[variable as usize] as usize];
+            variables.iter().map(probability).collect()
+        };
+        answer.probabilities = Some(variables.iter().map(of).collect());
+        if self.options.marginals {
+            let all = |variables: &Vec<u32>| {
+                let all = variables
+                    .iter()
+                    .map(|&variable| beliefs.variable(variable).to_vec());
+                all.collect()
+            };
+            answer.marginals = Some(variables.iter().map(all).collect());
+        }
+        answer.log_probability = log_z.value().map(|log_z| (decoding.score - log_z).min(0.0));
+        let inexact = probabilities_by_beliefs(windows, graph, &beliefs, &mut answer.spans);
+        let LogZ::Exact(log_z) = log_z else {
+            return Ok(());
+        };
+        let is_exact = probabilities_by_sums(&inexact, graph, &mut *self.engine, log_z, &mut answer.spans)?;
+        if !is_exact {
+            self.report.estimated += inexact.len() as u64;
+        }
+        if let (Some(best), EngineChoice::Exact(options)) = (self.options.best, &self.choice) {
+            let mut engine = JunctionTree::with_budget(options.budget);
+            let found = k_best(&mut engine, graph, best)?;
+            answer.best = found
+                .into_iter()
+                .map(|decoding| {
+                    let labels = owned(self.names(variables, &decoding.labels));
+                    (labels, (decoding.score - log_z).min(0.0))
+                })
+                .collect();
+        }
+        Ok(())
+    }
+}
+
+/// The windows of spans, each with the number of its span.
+fn windows<'w>(
+    rules: &'w [Option<SpanRules>],
+    variables: &'w [Vec<u32>],
+    spans: &[GraphSpan],
+) -> Vec<(usize, Window<'w>)> {
+    let window = |(index, span): (usize, &GraphSpan)| {
+        let rules = rules[span.layer].as_ref()?;
+        let window = Window::new(&variables[span.layer], &span.tokens, &span.kind, rules)?;
+        Some((index, window))
+    };
+    spans.iter().enumerate().filter_map(window).collect()
+}
+
+/// The probabilities of spans as beliefs tell them; returns those for which that is not exact.
+fn probabilities_by_beliefs<'w>(
+    mut windows: Vec<(usize, Window<'w>)>,
+    graph: &FactorGraph,
+    beliefs: &Beliefs<'_>,
+    spans: &mut [GraphSpan],
+) -> Vec<(usize, Window<'w>)> {
+    if windows.is_empty() {
+        return windows;
+    }
+    for (index, window) in &windows {
+        spans[*index].probability = Some(window.probability_by_beliefs(graph, beliefs));
+    }
+    if let Some(trees) = graph.trees() {
+        windows.retain(|(_, window)| !window.is_path(graph, &trees));
+    }
+    windows
+}
+
+/// The exact probabilities of spans, unless they would need too many sums; returns whether they were found.
+fn probabilities_by_sums(
+    windows: &[(usize, Window<'_>)],
+    graph: &mut FactorGraph,
+    engine: &mut (dyn Engine + Send),
+    log_z: f64,
+    spans: &mut [GraphSpan],
+) -> Result<bool, GraphError> {
+    let parts: Vec<_> = windows
+        .iter()
+        .map(|(_, window)| window.parts(graph.label_sets()))
+        .collect();
+    if parts.iter().map(Vec::len).sum::<usize>() > MOST_SUMS {
+        return Ok(false);
+    }
+    for ((index, window), parts) in windows.iter().zip(&parts) {
+        let probability = window.probability_by_sums(parts, graph, engine, log_z)?;
+        spans[*index].probability = Some(probability);
+    }
+    Ok(true)
+}
+
+/// Lets a variable have those of its labels only that pass a test.
+fn keep(graph: &mut FactorGraph, variable: u32, test: impl Fn(u32) -> bool) -> Result<(), GraphError> {
+    let labels: Vec<u32> = graph
+        .label_sets()
+        .iter(variable)
+        .filter(|&label| test(label))
+        .collect();
+    graph.restrict(variable, labels)
+}
+
+fn owned(labels: Vec<Vec<&str>>) -> Vec<Vec<String>> {
+    let own = |labels: Vec<&str>| labels.into_iter().map(str::to_owned).collect();
+    labels.into_iter().map(own).collect()
+}
