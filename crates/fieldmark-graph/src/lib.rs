@@ -136,7 +136,7 @@ pub use label_sets::LabelSets;
 pub use model::{
     GraphInspection, GraphModel, GraphTagger, GraphWarmStart, LayerSizes, StrongWeight, TemplateWeights,
 };
-pub use structure::{Relate, Relations, Structure, StructureError};
+pub use structure::{ComputedFactors, Relate, Relations, Structure, StructureError};
 pub use train::{
     Compare, Convergence, GraphAlgorithm, GraphObjective, GraphProgress, GraphTrainer, Hamming, Judged, Loss,
     RankIteration, SampleRank, SampleRankOptions, TrainError, VariableLoss,

@@ -6,7 +6,7 @@
 use crate::data::GraphInstance;
 use crate::describe::Form;
 use crate::structure::{Edges, Places, Structure, StructureError};
-use crate::{Error, FactorGraph, FactorGraphBuilder};
+use crate::{Cut, Error, FactorGraph, FactorGraphBuilder};
 use fieldmark_core::feature_table::features_of;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -37,6 +37,7 @@ pub struct Unroller<'m> {
     weights: &'m [f64],
     base: BaseTables,
     memory: Unrolled,
+    cuts: Vec<Cut>,
 }
 
 /// The scores that need no observation, by template.
@@ -153,6 +154,7 @@ impl<'m> Unroller<'m> {
             weights,
             base,
             memory: Unrolled::default(),
+            cuts: Vec::new(),
         })
     }
 
@@ -185,7 +187,8 @@ impl<'m> Unroller<'m> {
     /// The graph of an instance, which the unroller keeps until the next one.
     pub fn unroll_in_place(&mut self, instance: GraphInstance<'_>) -> Result<&mut Unrolled, StructureError> {
         self.structure.check_data(instance.data(), false)?;
-        let edges = self.structure.edges(instance, &mut Vec::new())?;
+        self.cuts.clear();
+        let edges = self.structure.edges(instance, &mut self.cuts)?;
         unroll(
             self.structure,
             Some(Weights::new(self.weights)),
@@ -199,6 +202,11 @@ impl<'m> Unroller<'m> {
             error,
         })?;
         Ok(&mut self.memory)
+    }
+
+    /// Edges that limits of templates cut from the graph that was made last.
+    pub fn cuts(&self) -> &[Cut] {
+        &self.cuts
     }
 
     /// The graph that was made last.

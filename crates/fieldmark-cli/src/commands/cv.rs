@@ -17,7 +17,7 @@ use fieldmark::config::Config;
 use fieldmark::eval::{Groups, Split};
 use fieldmark::text::document::Document;
 use fieldmark::text::formats::Notices;
-use fieldmark::{AnyPipeline, Flow, Observer, Progress, RunOptions, Scores, train_config};
+use fieldmark::{AnyPipeline, Flow, GraphTest, Observer, Progress, RunOptions, Scores, train_config};
 use indicatif::{ProgressBar, ProgressStyle};
 use page::Tested;
 use results::{Design, JOINT, Measured, ShareResult, measured, measured_graph, rows, table};
@@ -32,8 +32,8 @@ use std::path::{Path, PathBuf};
 /// With --held-out there is one part: data.test.
 ///
 /// Prints mean, standard deviation and 95 % interval of precision, recall and F1 of spans, or of the accuracy of
-/// labels; of graphs those of every layer, and the share of tokens that are right in all of them. With --curve, the same
-/// for models that were trained on a share of the documents.
+/// labels; of graphs those of every layer, of the spans of all layers after post-processing, and the share of tokens that are
+/// right in all layers. With --curve, the same for models that were trained on a share of the documents.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
@@ -81,8 +81,7 @@ pub struct Arguments {
     #[command(flatten)]
     tests: TestOptions,
 
-    /// Write a page with intervals, the learning curve of --curve and, for chains, confusion, calibration and the worst
-    /// errors
+    /// Write a page with intervals, the learning curve of --curve, confusion, calibration and the worst errors
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
@@ -267,7 +266,22 @@ fn test_part(
 ) -> Result<Vec<Measured>, Failure> {
     let pipeline = match pipeline {
         AnyPipeline::Chain(pipeline) => pipeline,
-        AnyPipeline::Graph(pipeline) => return Ok(measured_graph(&pipeline.score(test)?)),
+        AnyPipeline::Graph(pipeline) => {
+            if !keep {
+                return Ok(measured_graph(&pipeline.score(test)?));
+            }
+            let GraphTest {
+                scores,
+                pairs,
+                labels,
+                ..
+            } = pipeline.test(test)?;
+            tested.pairs.extend(pairs);
+            for (layer, labels) in labels {
+                tested.add_labels(Some(layer), labels)?;
+            }
+            return Ok(measured_graph(&scores));
+        }
     };
     let labels = pipeline.config().labels.column.is_some();
     if !keep {
@@ -276,7 +290,7 @@ fn test_part(
     if labels {
         let labels = pipeline.test_labels(test)?;
         let scores = Scores::of_labels(&labels);
-        tested.add_labels(labels)?;
+        tested.add_labels(None, labels)?;
         return Ok(measured(&scores, true));
     }
     let pairs: Vec<Pair> = pipeline.compare(test)?;

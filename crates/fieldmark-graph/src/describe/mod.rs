@@ -445,6 +445,11 @@ impl Description {
 }
 
 impl Form {
+    /// Whether factors are computed from observations.
+    pub fn is_computed(&self) -> bool {
+        matches!(self, Form::Skip(_) | Form::Custom(_))
+    }
+
     fn word(&self) -> &'static str {
         match self {
             Form::Unary => "unary",

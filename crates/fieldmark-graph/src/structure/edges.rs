@@ -71,11 +71,42 @@ pub(crate) struct Edges {
     positions: Vec<Vec<u32>>,
 }
 
+/// What templates whose factors are computed from observations make of data.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ComputedFactors {
+    /// Edges that limits cut.
+    pub cuts: Vec<Cut>,
+    /// How many factors each of these templates has in all instances.
+    pub counts: Vec<(String, u64)>,
+}
+
 impl Structure {
+    /// What the templates whose factors are computed from observations make of data.
+    pub fn computed_factors(&self, data: &GraphDataset) -> Result<ComputedFactors, StructureError> {
+        let mut cuts = Vec::new();
+        let mut counts = vec![0; self.templates.len()];
+        for instance in data.instances() {
+            let edges = self.edges(instance, &mut cuts)?;
+            for (count, positions) in counts.iter_mut().zip(&edges.positions) {
+                *count += positions.len() as u64;
+            }
+        }
+        let of_templates = self.templates.iter().zip(counts);
+        let computed = of_templates.filter(|(template, _)| template.elementary.form.is_computed());
+        let counts = computed.map(|(template, positions)| {
+            let arity = template.elementary.layers.len() as u64;
+            (template.elementary.name.clone(), positions / arity)
+        });
+        Ok(ComputedFactors {
+            cuts,
+            counts: counts.collect(),
+        })
+    }
+
     /// Whether a template computes its factors from observations.
     fn has_computed_factors(&self) -> bool {
         let mut forms = self.templates.iter().map(|template| &template.elementary.form);
-        forms.any(|form| matches!(form, Form::Skip(_) | Form::Custom(_)))
+        forms.any(Form::is_computed)
     }
 
     /// The computed factors of an instance; what a limit cut is added to `cuts`.

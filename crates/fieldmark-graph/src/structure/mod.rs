@@ -8,11 +8,11 @@ mod observe;
 mod select;
 
 pub(crate) use edges::Edges;
-pub use edges::{Relate, Relations};
+pub use edges::{ComputedFactors, Relate, Relations};
 
+use crate::Error;
 use crate::data::{GraphDataset, GraphInstance};
 use crate::describe::{Description, DescriptionError, Elementary};
-use crate::{Cut, Error};
 use fieldmark_core::Alphabet;
 use fieldmark_core::feature_table::FeatureTable;
 use std::ops::Range;
@@ -162,7 +162,7 @@ pub struct Structure {
 
 impl Structure {
     /// Chooses the features for training on `data`. What the limits of skip templates cut is told by
-    /// [`Structure::cuts`].
+    /// [`Structure::computed_factors`].
     pub fn build(
         data: &GraphDataset,
         description: &Description,
@@ -285,13 +285,14 @@ impl Structure {
         Some(template.bias_weights().start + place)
     }
 
-    /// Edges that limits of skip templates cut from data.
-    pub fn cuts(&self, data: &GraphDataset) -> Result<Vec<Cut>, StructureError> {
-        let mut cuts = Vec::new();
-        for instance in data.instances() {
-            self.edges(instance, &mut cuts)?;
-        }
-        Ok(cuts)
+    /// The layer and the position of a variable in the graph of an instance of some length; the position is 0 in layers
+    /// with one variable per instance. `None` if there is no such variable.
+    pub fn place_of(&self, length: usize, variable: u32) -> Option<(usize, u32)> {
+        let places = self.places(length);
+        let mut variables = places.variables(length);
+        variables
+            .find(|(number, ..)| *number == variable)
+            .map(|(_, layer, position)| (layer, position))
     }
 
     /// Where the variables of an instance are numbered.

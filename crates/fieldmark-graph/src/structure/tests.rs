@@ -236,7 +236,9 @@ fn limits_of_skips_are_reported() {
     let description = Description::skip_chain("a", [skip]);
     let data = data(&description, &["u/X u/X u/X", "u/X v/Y"]);
     let structure = Structure::build(&data, &description, Relations::none()).unwrap();
-    let cuts = structure.cuts(&data).unwrap();
+    let found = structure.computed_factors(&data).unwrap();
+    assert_eq!(found.counts, [("skip0".to_owned(), 2)]);
+    let cuts = found.cuts;
     assert_eq!(cuts.len(), 1);
     assert_eq!((cuts[0].instance, cuts[0].found, cuts[0].kept), (0, 3, 2));
     assert_eq!(
@@ -244,4 +246,44 @@ fn limits_of_skips_are_reported() {
         "template \"skip0\" would join 3 pairs of positions in instance 0, its limit is 2: the pairs of nearest \
          occurrences were kept; raise max_edges or choose rarer observations"
     );
+    let weights = vec![0.0; structure.weights()];
+    let mut unroller = Unroller::new(&structure, &weights).unwrap();
+    for (instance, expected) in [(0, 1), (1, 0)] {
+        unroller.unroll_in_place(data.instance(instance)).unwrap();
+        assert_eq!(unroller.cuts().len(), expected);
+    }
+}
+
+#[test]
+fn variables_have_places() {
+    let description = Description::hierarchical("all", &["a", "b"], false, false);
+    let mut builder = GraphDatasetBuilder::new(&description);
+    let gold = [builder.label(0, "X"), builder.label(1, "Y")].map(Gold::Known);
+    let all = Gold::Known(builder.label(2, "Z"));
+    for _ in 0..2 {
+        builder.end_position(&gold).unwrap();
+    }
+    builder.end_instance(&[all]).unwrap();
+    let data = builder.finish();
+    let structure = Structure::build(&data, &description, Relations::none()).unwrap();
+    let places: Vec<_> = (0..6).map(|variable| structure.place_of(2, variable)).collect();
+    let expected = [(0, 0), (1, 0), (0, 1), (1, 1), (2, 0)].map(Some);
+    assert_eq!(places[..5], expected);
+    assert_eq!(places[5], None);
+}
+
+#[test]
+fn neighbours_are_forbidden_besides_what_templates_say() {
+    let description = Description::linear_chain("a");
+    let data = data(&description, &["u/X v/Y u/X"]);
+    let structure = Structure::build(&data, &description, Relations::none()).unwrap();
+    let weights = vec![0.5; structure.weights()];
+    let mut unroller = Unroller::new(&structure, &weights).unwrap();
+    let score = |unroller: &mut Unroller<'_>| {
+        let graph = unroller.unroll_in_place(data.instance(0)).unwrap().graph();
+        graph.score(&[0, 1, 0]).unwrap()
+    };
+    assert!(score(&mut unroller).is_finite());
+    assert!(unroller.forbid_neighbours(0, &[(1, 0)]));
+    assert_eq!(score(&mut unroller), f64::NEG_INFINITY);
 }

@@ -27,7 +27,8 @@ pub struct GraphConfig {
     /// In skip-chain models: which distant positions are joined.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub skips: Vec<Skip>,
-    /// What else is joined, in models of any kind.
+    /// What else is joined, in models of any kind. A template without a name, with the relation of one that the kind has
+    /// already, takes its place; if it says nothing but what is forbidden, the rest of that one stays as it is.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub templates: Vec<Template>,
     /// Features whose values sum to less than this get no weight.
@@ -213,11 +214,15 @@ impl GraphConfig {
         };
         // In the order of the config, which is that of columns and scores.
         description.layers = layers.iter().map(as_layer).collect();
-        let more = self
-            .templates
-            .iter()
-            .cloned()
-            .map(|template| at_layer(template, &positions));
+        let mut more = Vec::new();
+        for template in self.templates.iter().cloned() {
+            let template = at_layer(template, &positions);
+            let mut of_kind = description.templates.iter_mut();
+            match of_kind.find(|own| template.name.is_empty() && own.relation == template.relation) {
+                Some(own) => refine(own, template),
+                None => more.push(template),
+            }
+        }
         description.templates.extend(more);
         description.min_freq = self.min_freq;
         description.min_instances = self.min_instances;
@@ -343,6 +348,22 @@ fn as_layer(layer: &LayerConfig) -> Layer {
 fn fill_layer(skip: &mut Skip, layer: &str) {
     if skip.layer.is_empty() {
         skip.layer = layer.to_owned();
+    }
+}
+
+/// Lets a template of a config speak about one that a kind has already.
+fn refine(own: &mut Template, given: Template) {
+    let rest = Template {
+        forbid: Vec::new(),
+        forbid_unseen: false,
+        ..given.clone()
+    };
+    if rest == Template::new(rest.relation.clone()) {
+        own.forbid.extend(given.forbid);
+        own.forbid_unseen |= given.forbid_unseen;
+    } else {
+        let name = std::mem::take(&mut own.name);
+        *own = Template { name, ..given };
     }
 }
 

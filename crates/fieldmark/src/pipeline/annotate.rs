@@ -442,7 +442,7 @@ pub(super) fn with_column(
         Some(given) => given.clone(),
         None => GivenTokens {
             sentences: sentences
-                .ranges()
+                .true_ranges()
                 .map(|range| {
                     let tokens = sentences.tokens[range].iter();
                     tokens

@@ -1,12 +1,10 @@
 //! [`ModelCard`]: what a model is, what it was trained on and how well it does.
 
-use super::train::Labelled;
+use super::train::{Labelled, LayerLabels};
 use crate::Error;
-use crate::config::{Config, LayerConfig};
+use crate::config::Config;
 use crate::training::{Progress, Stop};
 use fieldmark_core::container::{Container, ContainerWriter};
-use fieldmark_core::{Dataset, Scheme};
-use fieldmark_graph::GraphDataset;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -54,54 +52,25 @@ pub struct Counts {
 }
 
 impl Counts {
-    pub(super) fn of(config: &Config, train: &[Labelled<'_>], data: &Dataset) -> Self {
+    /// Those of labelled documents. Labels in columns are no spans, whatever they look like.
+    pub(super) fn of(train: &[Labelled<'_>], sequences: usize, tokens: usize, fingerprint: u64) -> Self {
         let mut spans: BTreeMap<String, usize> = BTreeMap::new();
-        if config.labels.column.is_none() {
-            let scheme = Scheme::from(config.labels.scheme);
-            for labels in train.iter().flat_map(|labelled| &labelled.labels) {
-                for span in scheme.spans(labels) {
-                    *spans.entry(span.kind.to_owned()).or_default() += 1;
-                }
-            }
+        let layers = train.iter().flat_map(|labelled| &labelled.layers);
+        for (_, span) in layers.filter(|layer| layer.of_spans).flat_map(LayerLabels::spans) {
+            *spans.entry(span.kind.to_owned()).or_default() += 1;
         }
         Self {
             documents: train.len(),
-            sequences: data.len(),
-            tokens: data.positions(),
+            sequences,
+            tokens,
             spans,
-            fingerprint: format!("{:016x}", data.fingerprint()),
+            fingerprint: format!("{fingerprint:016x}"),
         }
     }
 }
 
 /// The section that holds the model card.
 const CARD: &str = "card";
-
-impl Counts {
-    /// The same for labels in several layers, by document, layer and instance. Spans of all layers count.
-    pub(super) fn of_graph(
-        layers: &[LayerConfig],
-        cells: &[Vec<Vec<Vec<String>>>],
-        data: &GraphDataset,
-    ) -> Self {
-        let mut spans: BTreeMap<String, usize> = BTreeMap::new();
-        for document in cells {
-            for (layer, instances) in layers.iter().zip(document).filter(|(layer, _)| layer.has_spans()) {
-                let scheme = Scheme::from(layer.scheme);
-                for span in instances.iter().flat_map(|labels| scheme.spans(labels)) {
-                    *spans.entry(span.kind.to_owned()).or_default() += 1;
-                }
-            }
-        }
-        Self {
-            documents: cells.len(),
-            sequences: data.len(),
-            tokens: data.positions(),
-            spans,
-            fingerprint: format!("{:016x}", data.fingerprint()),
-        }
-    }
-}
 
 impl ModelCard {
     pub(super) fn read(container: &Container) -> Result<Self, Error> {

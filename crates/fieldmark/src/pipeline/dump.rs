@@ -66,7 +66,8 @@ impl GraphPipeline {
 impl AnyPipeline {
     /// Whether a text is the dump of a pipeline, and not that of a model that wants observations.
     pub fn is_dump(text: &[u8]) -> bool {
-        after_weights(text).1.starts_with(b"card\t")
+        // Graphs are dumped as pipelines only, even if a text is cut off.
+        GraphModel::is_dump(text) || after_weights(text).1.starts_with(b"card\t")
     }
 
     /// Writes the pipeline as text; see [`Pipeline::dump`].

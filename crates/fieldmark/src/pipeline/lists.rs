@@ -1,8 +1,7 @@
 //! Lists of names from the training data, so that no sequence is described with the names of its own fold.
 
-use super::train::Labelled;
+use super::train::{Labelled, LayerLabels};
 use crate::config::Config;
-use fieldmark_core::Scheme;
 use fieldmark_text::features::{Dictionary, FeatureConfig, Resources};
 use std::collections::BTreeMap;
 
@@ -56,24 +55,18 @@ pub(super) fn fill(
     without: Option<(usize, Folds)>,
     resources: &mut Resources,
 ) {
-    let scheme = Scheme::from(config.labels.scheme);
     for (list, kind) in from_training(config) {
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
         for labelled in train {
-            for (index, range) in labelled.sentences.ranges().enumerate() {
-                if without.is_some_and(|(fold, folds)| folds.of(labelled.first + index) == fold) {
-                    continue;
-                }
-                for span in scheme
-                    .spans(&labelled.labels[index])
-                    .iter()
-                    .filter(|span| span.kind == kind)
-                {
-                    let tokens = &labelled.sentences.tokens[range.start + span.start..range.start + span.end];
-                    let text = &labelled.document.text[tokens[0].start..tokens[tokens.len() - 1].end];
-                    let name = text.split_whitespace().collect::<Vec<_>>().join(" ");
-                    *counts.entry(name).or_default() += 1;
-                }
+            let starts: Vec<usize> = labelled.sentences.ranges().map(|range| range.start).collect();
+            let is_left_out =
+                |index: usize| without.is_some_and(|(fold, folds)| folds.of(labelled.first + index) == fold);
+            let spans = labelled.layers.iter().flat_map(LayerLabels::spans);
+            for (index, span) in spans.filter(|(index, span)| span.kind == kind && !is_left_out(*index)) {
+                let tokens = &labelled.sentences.tokens[starts[index] + span.start..starts[index] + span.end];
+                let text = &labelled.document.text[tokens[0].start..tokens[tokens.len() - 1].end];
+                let name = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                *counts.entry(name).or_default() += 1;
             }
         }
         let names = counts

@@ -22,8 +22,8 @@ pub use annotate::{Annotator, AnnotatorOptions, AnnotatorReport, Described, Impo
 pub use any::{AnyPipeline, TrainedAny, train_config};
 pub use card::{Counts as DataCounts, ModelCard};
 pub use graph::{
-    GraphAnnotator, GraphAnnotatorOptions, GraphAnswer, GraphPipeline, GraphReport, GraphScores, GraphSpan,
-    ImpossibleInstance, LayerScore, TrainedGraph, train_graph,
+    CutCounts, GraphAnnotator, GraphAnnotatorOptions, GraphAnswer, GraphPipeline, GraphReport, GraphScores,
+    GraphSpan, GraphTest, ImpossibleInstance, LayerScore, TrainedGraph, train_graph,
 };
 pub(crate) use labelled::labelled_data;
 pub use mismatch::{TokenMismatch, token_mismatch};

@@ -3,6 +3,7 @@
 use super::{Annotator, Pipeline, gold};
 use crate::Error;
 use crate::assess::{LabelTest, Pair};
+use crate::config::LabelConfig;
 use fieldmark_eval::{Evaluation, Matching, SpanScores};
 use fieldmark_text::document::{Annotation, Document, GivenToken};
 use fieldmark_text::formats::ALTGENE;
@@ -89,15 +90,7 @@ impl Pipeline {
         self.each(documents, |annotator, document| {
             let mut found = document.clone();
             annotator.annotate(&mut found)?;
-            let mut gold = document.clone();
-            gold.annotations.retain_mut(|annotation| {
-                // Alternatives are no type of their own.
-                if annotation.kind == ALTGENE {
-                    return true;
-                }
-                let kind = gold::kind(types, annotation).map(str::to_owned);
-                kind.map(|kind| annotation.kind = kind).is_some()
-            });
+            let gold = wanted(document, std::slice::from_ref(types));
             Ok(Pair::new(gold, found.annotations))
         })
     }
@@ -171,6 +164,22 @@ impl Pipeline {
             .collect();
         Ok(parts?.into_iter().flatten().collect())
     }
+}
+
+/// A document with the annotations that are to be found by a model that learns these labels, under the types that it gives
+/// them.
+pub(super) fn wanted(document: &Document, labels: &[LabelConfig]) -> Document {
+    let mut gold = document.clone();
+    gold.annotations.retain_mut(|annotation| {
+        // Alternatives are no type of their own.
+        if annotation.kind == ALTGENE {
+            return true;
+        }
+        let mut kinds = labels.iter().filter_map(|labels| gold::kind(labels, annotation));
+        let kind = kinds.next().map(str::to_owned);
+        kind.map(|kind| annotation.kind = kind).is_some()
+    });
+    gold
 }
 
 /// The tokens of each sentence that has any, with what a column says about them.

@@ -37,8 +37,8 @@ pub(crate) struct Sentences<'d> {
     given: Option<&'d GivenTokens>,
     /// Columns that were found out: by name, what they say about the tokens of each sentence.
     pub extra: Vec<(String, Vec<Vec<String>>)>,
-    /// Whether all sentences count as one.
-    joined: bool,
+    /// The true ends of sentences, if all of them count as one.
+    joined: Option<Vec<usize>>,
 }
 
 impl Cutter {
@@ -57,7 +57,7 @@ impl Cutter {
         sentences.tokens.clear();
         sentences.ends.clear();
         sentences.extra.clear();
-        sentences.joined = false;
+        sentences.joined = None;
         sentences.cut = 0;
         sentences.given = document.given.as_ref().filter(|_| !self.retokenize);
         let text = &document.text;
@@ -117,10 +117,12 @@ impl<'d> Sentences<'d> {
 
     /// The sentences as ranges of tokens.
     pub fn ranges(&self) -> impl Iterator<Item = Range<usize>> + '_ {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts
-            .zip(self.ends.iter().copied())
-            .map(|(start, end)| start..end)
+        ranges(&self.ends)
+    }
+
+    /// The sentences as ranges of tokens, even if they count as one.
+    pub fn true_ranges(&self) -> impl Iterator<Item = Range<usize>> + '_ {
+        ranges(self.joined.as_ref().unwrap_or(&self.ends))
     }
 
     /// The sentence that a token is in, as a range of tokens.
@@ -136,9 +138,16 @@ impl<'d> Sentences<'d> {
 
     /// Makes one sentence of all.
     pub fn join(&mut self) {
-        if !self.tokens.is_empty() {
-            self.ends = vec![self.tokens.len()];
-            self.joined = true;
+        if !self.tokens.is_empty() && self.joined.is_none() {
+            let all = vec![self.tokens.len()];
+            self.joined = Some(std::mem::replace(&mut self.ends, all));
+        }
+    }
+
+    /// Makes sentences of their own of what was joined.
+    pub fn part(&mut self) {
+        if let Some(ends) = self.joined.take() {
+            self.ends = ends;
         }
     }
 
@@ -152,7 +161,7 @@ impl<'d> Sentences<'d> {
     /// What a column of the source says about the tokens of each sentence, if it has that column.
     pub fn column(&self, name: &str) -> Option<Vec<Vec<Cow<'_, str>>>> {
         let sentences = self.column_by_sentence(name)?;
-        Some(if self.joined {
+        Some(if self.joined.is_some() {
             vec![sentences.into_iter().flatten().collect()]
         } else {
             sentences
@@ -204,6 +213,11 @@ impl<'d> Sentences<'d> {
         }
         Ok(())
     }
+}
+
+fn ranges(ends: &[usize]) -> impl Iterator<Item = Range<usize>> + '_ {
+    let starts = std::iter::once(0).chain(ends.iter().copied());
+    starts.zip(ends.iter().copied()).map(|(start, end)| start..end)
 }
 
 /// Adds a sequence to a data set.

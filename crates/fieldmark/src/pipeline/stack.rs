@@ -1,7 +1,8 @@
 //! [`Stack`]: other pipelines whose labels are features.
 
+use super::graph::GraphAnnotator;
 use super::sequences::Sentences;
-use super::{Annotator, Pipeline};
+use super::{Annotator, AnyPipeline};
 use crate::Error;
 use crate::config::Config;
 use fieldmark_core::container::Container;
@@ -11,7 +12,7 @@ use std::sync::Arc;
 /// The pipelines that a list of features names, by the name of their entry.
 #[derive(Debug, Default)]
 pub(super) struct Stack {
-    pipelines: Vec<(String, Pipeline)>,
+    pipelines: Vec<(String, AnyPipeline)>,
 }
 
 impl Stack {
@@ -32,41 +33,74 @@ impl Stack {
 
     /// Gets ready to label sentences.
     pub fn labellers(&self) -> Labellers<'_> {
-        let labellers = self.pipelines.iter();
-        Labellers(
-            labellers
-                .map(|(name, pipeline)| (name.as_str(), pipeline.annotator()))
-                .collect(),
-        )
+        Labellers {
+            stack: self,
+            ready: Vec::new(),
+        }
     }
 }
 
-fn open(bytes: Vec<u8>) -> Result<Pipeline, Error> {
+fn open(bytes: Vec<u8>) -> Result<AnyPipeline, Error> {
     let container = Container::from_bytes(bytes)?;
-    if !Pipeline::is_in(&container) {
+    if !AnyPipeline::is_in(&container) {
         let problem = "it is a model of observations, expected one that was trained with a config";
         return Err(Error::Option(problem.to_owned()));
     }
-    Pipeline::from_container(Arc::new(container))
+    AnyPipeline::from_container(Arc::new(container))
 }
 
 /// The pipelines of a [`Stack`] at work.
-pub(super) struct Labellers<'p>(Vec<(&'p str, Annotator<'p>)>);
+pub(super) struct Labellers<'p> {
+    stack: &'p Stack,
+    /// Made when they are needed first, which may fail.
+    ready: Vec<Labeller<'p>>,
+}
 
-impl Labellers<'_> {
+enum Labeller<'p> {
+    Chain(Box<Annotator<'p>>),
+    Graph(Box<GraphAnnotator<'p>>),
+}
+
+impl<'p> Labeller<'p> {
+    fn new(pipeline: &'p AnyPipeline) -> Result<Self, Error> {
+        Ok(match pipeline {
+            AnyPipeline::Chain(pipeline) => Labeller::Chain(Box::new(pipeline.annotator())),
+            AnyPipeline::Graph(pipeline) => Labeller::Graph(Box::new(pipeline.annotator()?)),
+        })
+    }
+
+    /// The label of every token, sentence by sentence; with several layers, all of them joined.
+    fn label(&mut self, text: &str, sentences: &mut Sentences<'_>) -> Result<Vec<Vec<String>>, Error> {
+        match self {
+            Labeller::Chain(annotator) => {
+                annotator.look_up(text, sentences)?;
+                let labels = annotator.label_sentences(text, sentences)?;
+                let owned = |labels: Vec<&str>| labels.into_iter().map(str::to_owned).collect();
+                Ok(labels.into_iter().map(owned).collect())
+            }
+            Labeller::Graph(annotator) => annotator.label_sentences(text, sentences),
+        }
+    }
+}
+
+impl<'p> Labellers<'p> {
     /// Lets every pipeline label the sentences; each is a column, which the next one may look at.
     ///
     /// What a pipeline lets others label for itself is nobody else's column: theirs may have the same names.
     pub fn add_columns(&mut self, text: &str, sentences: &mut Sentences<'_>) -> Result<(), Error> {
-        for (name, annotator) in &mut self.0 {
+        let Stack { pipelines } = self.stack;
+        if self.ready.len() < pipelines.len() {
+            let ready: Result<_, Error> = pipelines
+                .iter()
+                .map(|(_, pipeline)| Labeller::new(pipeline))
+                .collect();
+            self.ready = ready?;
+        }
+        for ((name, _), labeller) in pipelines.iter().zip(&mut self.ready) {
             let own = sentences.extra.len();
-            annotator.look_up(text, sentences)?;
-            let labels = annotator.label_sentences(text, sentences)?;
+            let labels = labeller.label(text, sentences)?;
             sentences.extra.truncate(own);
-            let labels = labels
-                .into_iter()
-                .map(|labels| labels.into_iter().map(str::to_owned).collect());
-            sentences.extra.push(((*name).to_owned(), labels.collect()));
+            sentences.extra.push((name.clone(), labels));
         }
         Ok(())
     }

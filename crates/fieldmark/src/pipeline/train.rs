@@ -11,7 +11,9 @@ use crate::config::Config;
 use crate::training::{self, CheckpointOptions, Observer, TrainOptions, Trained};
 use fieldmark_chain::ChainModel;
 use fieldmark_core::container::Container;
-use fieldmark_core::{Dataset, DatasetBuilder, Gold};
+use fieldmark_core::scheme::Span;
+use fieldmark_core::{Dataset, DatasetBuilder, Gold, Scheme};
+use fieldmark_graph::GraphModel;
 use fieldmark_text::document::Document;
 use fieldmark_text::features::{Extraction, Extractor, Growing, Numbering, Resources};
 use fieldmark_text::formats::Notices;
@@ -82,7 +84,7 @@ pub fn train_pipeline(
         checkpoint: run.checkpoint.clone(),
         ..TrainOptions::default()
     };
-    let warm = run.warm_start.map(ChainModel::read).transpose()?;
+    let warm = run.warm_start.map(warm_chain).transpose()?;
     let mut config = config.clone();
     config.postprocess.load(folder)?;
     config.identify.load(folder)?;
@@ -128,7 +130,7 @@ pub fn train_pipeline(
     if sequences == 0 {
         return Err(Error::Option(nothing_labelled(config, documents)));
     }
-    let counts = Counts::of(config, &train, &data);
+    let counts = Counts::of(&train, data.len(), data.positions(), data.fingerprint());
     let Trained {
         model,
         features,
@@ -156,13 +158,49 @@ pub fn train_pipeline(
     })
 }
 
+/// The chain of a model file, whose weights are to be taken over.
+fn warm_chain(container: &Arc<Container>) -> Result<ChainModel, Error> {
+    if GraphModel::is_in(container) {
+        return Err(Error::Option(
+            "the model to start from is a graph, and this config describes a chain: weights can be taken over from chains \
+             only. A config with a section `graph` of the kind linear-chain would take them"
+                .into(),
+        ));
+    }
+    Ok(ChainModel::read(container)?)
+}
+
 /// A document that is cut and labelled.
 pub(super) struct Labelled<'d> {
     pub document: &'d Document,
     pub sentences: Sentences<'d>,
-    pub labels: Vec<Vec<String>>,
+    /// Its labels: one layer for a chain.
+    pub layers: Vec<LayerLabels>,
     /// The number of its first sentence among all.
     pub first: usize,
+}
+
+/// The labels of one kind that a document has.
+pub(super) struct LayerLabels {
+    /// How spans are written as labels, if each token has one.
+    pub scheme: Option<Scheme>,
+    /// Whether they are made from spans.
+    pub of_spans: bool,
+    /// By sentence and token.
+    pub labels: Vec<Vec<String>>,
+}
+
+impl LayerLabels {
+    /// The spans that the labels make, each with the number of its sentence.
+    pub fn spans(&self) -> impl Iterator<Item = (usize, Span<'_>)> {
+        let sentences = self.scheme.map(|scheme| (scheme, self.labels.iter().enumerate()));
+        sentences.into_iter().flat_map(|(scheme, sentences)| {
+            sentences.flat_map(move |(index, labels)| {
+                let spans = scheme.spans(labels).into_iter();
+                spans.map(move |span| (index, span))
+            })
+        })
+    }
 }
 
 impl<'d> Labelled<'d> {
@@ -182,10 +220,15 @@ impl<'d> Labelled<'d> {
             let labels = gold::labels(&config.labels, document, &sentences, notices);
             if labels.len() == sentences.len() {
                 let count = sentences.len();
+                let layer = LayerLabels {
+                    scheme: Some(config.labels.scheme.into()),
+                    of_spans: config.labels.column.is_none(),
+                    labels,
+                };
                 all.push(Self {
                     document,
                     sentences,
-                    labels,
+                    layers: vec![layer],
                     first,
                 });
                 first += count;
@@ -208,7 +251,7 @@ impl<'d> Labelled<'d> {
                 if !wanted(self.first + index) {
                     return Ok(());
                 }
-                let labels = &self.labels[index];
+                let labels = &self.layers[0].labels[index];
                 describe(extraction, sequence, builder, |builder, position| {
                     Gold::Known(builder.labels.intern(&labels[position]))
                 })

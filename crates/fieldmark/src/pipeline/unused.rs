@@ -1,9 +1,8 @@
 //! Features that find nothing in the training data: a name is misspelt, or the data are others than they should be.
 
 use super::lists;
-use super::train::Labelled;
+use super::train::{Labelled, LayerLabels};
 use crate::config::Config;
-use fieldmark_core::Scheme;
 use fieldmark_text::features::FeatureConfig;
 use fieldmark_text::formats::{NoticeKind, Notices};
 use std::collections::BTreeSet;
@@ -35,14 +34,13 @@ pub(super) fn tell(config: &Config, train: &[Labelled<'_>], notices: &mut Notice
 
 /// The types of spans, if some list asks for them.
 fn kinds<'d>(config: &Config, train: &'d [Labelled<'_>]) -> BTreeSet<&'d str> {
-    if config.labels.column.is_some() || lists::from_training(config).next().is_none() {
+    if lists::from_training(config).next().is_none() {
         return BTreeSet::new();
     }
-    let scheme = Scheme::from(config.labels.scheme);
-    let labels = train.iter().flat_map(|labelled| &labelled.labels);
-    labels
-        .flat_map(|labels| scheme.spans(labels))
-        .map(|span| span.kind)
+    let layers = train.iter().flat_map(|labelled| &labelled.layers);
+    layers
+        .flat_map(LayerLabels::spans)
+        .map(|(_, span)| span.kind)
         .collect()
 }
 

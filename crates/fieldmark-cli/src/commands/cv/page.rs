@@ -12,16 +12,17 @@ use fieldmark::text::render::plot::{Axis, LinePlot, Point, Series};
 pub struct Tested {
     /// By models that mark spans.
     pub pairs: Vec<Pair>,
-    labels: Option<LabelTest>,
+    /// By models that label tokens, each layer of a graph with its name.
+    labels: Vec<(Option<String>, LabelTest)>,
 }
 
 impl Tested {
-    /// Adds what a model that labels tokens did.
-    pub fn add_labels(&mut self, part: LabelTest) -> Result<(), Failure> {
-        match &mut self.labels {
-            Some(labels) => labels.merge(part).map_err(Failure::ours),
+    /// Adds what a model that labels tokens did, in a layer if it is a graph.
+    pub fn add_labels(&mut self, layer: Option<String>, part: LabelTest) -> Result<(), Failure> {
+        match self.labels.iter_mut().find(|(name, _)| *name == layer) {
+            Some((_, labels)) => labels.merge(part).map_err(Failure::ours),
             None => {
-                self.labels = Some(part);
+                self.labels.push((layer, part));
                 Ok(())
             }
         }
@@ -47,7 +48,10 @@ pub fn sections(results: &[ShareResult], tested: &Tested) -> Result<Vec<Section>
         );
         sections.extend(pooled);
     }
-    if let Some(labels) = &tested.labels {
+    for (layer, labels) in &tested.labels {
+        sections.extend(layer.as_ref().map(|layer| {
+            Section::new(format!("Layer {layer}")).with_paragraph("Its labels in all test documents follow.")
+        }));
         let cases = AssessOptions::default().cases;
         sections.extend(labels.assess(cases).map_err(Failure::user)?.sections());
     }

@@ -132,6 +132,9 @@ pub fn measured(scores: &Scores, labels: bool) -> Vec<Measured> {
 /// The measures of a graph: of every layer, and of all together.
 pub fn measured_graph(scores: &GraphScores) -> Vec<Measured> {
     let mut all = vec![Measured::new("all", JOINT, scores.joint_accuracy())];
+    if let Some(spans) = &scores.spans {
+        all.extend(Measured::spans("all", &spans.total()));
+    }
     for layer in &scores.layers {
         if layer.has_spans {
             all.extend(Measured::spans(&layer.name, &layer.spans()));

@@ -252,6 +252,13 @@ fn tell_inference(report: &GraphReport, console: &Console) {
             report.unsettled, report.instances
         ));
     }
+    for (template, cut) in &report.cuts {
+        console.warn(&format!(
+            "the template {template:?} reached its limit in {} of {} instances, and {} pairs of positions were not joined, the \
+             farthest ones: raise max_edges, or join rarer observations",
+            cut.instances, report.instances, cut.pairs
+        ));
+    }
     if report.estimated > 0 {
         console.note(&format!(
             "the confidence of {} spans is estimated from the labels beside each other: their instances have many spans, and \

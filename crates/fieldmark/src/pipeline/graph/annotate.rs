@@ -4,20 +4,24 @@ use super::GraphPipeline;
 use super::answer::{GraphAnswer, GraphReport, ImpossibleInstance};
 use super::confidence::SpanRules;
 use super::describe::{Numbers, cut, describe, instance_name};
-use super::gold::{OPEN, alternatives, layer_labels, layer_spans};
+use super::gold::{OPEN, alternatives, layer_labels, layer_spans, tell_left_out};
 use super::infer::{KnownInstance, span_rules};
-use super::score::{GraphScores, known, wrong};
+use super::score::{GraphTest, known, wrong};
 use crate::Error;
-use crate::config::LayerConfig;
+use crate::assess::Pair;
+use crate::config::{InstanceName, LabelConfig, LayerConfig};
 use crate::pipeline::annotate::with_column;
 use crate::pipeline::known::{Known, known_spans};
 use crate::pipeline::sequences::Sentences;
 use crate::pipeline::stack::Labellers;
 use fieldmark_core::{Alphabet, Scheme};
-use fieldmark_graph::{Engine, EngineChoice, GraphDataset, GraphDatasetBuilder, Per, Relation, Unroller};
+use fieldmark_graph::{Engine, EngineChoice, GraphDataset, GraphDatasetBuilder, Per, Unroller};
 use fieldmark_text::document::{Annotation, Document};
-use fieldmark_text::features::{Extraction, Growing};
+use fieldmark_text::features::Extraction;
 use fieldmark_text::formats::Notices;
+use fieldmark_text::tokenize::Token;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ops::Range;
 
 /// Marks documents; make one per thread and use it again and again.
@@ -30,6 +34,8 @@ pub struct GraphAnnotator<'p> {
     pub(super) engine: Box<dyn Engine + Send>,
     /// Of the layers that have spans.
     pub(super) rules: Vec<Option<SpanRules>>,
+    /// Whether labels and spans get probabilities.
+    pub(super) probabilities: bool,
     labellers: Labellers<'p>,
     pub(super) report: GraphReport,
 }
@@ -76,6 +82,7 @@ impl GraphPipeline {
             extraction: self.extraction(),
             rules: span_rules(&self.layers, &self.model, legal, &mut unroller),
             unroller,
+            probabilities: !matches!(choice, EngineChoice::Dual(_)),
             engine: choice.engine()?,
             choice,
             options,
@@ -85,13 +92,8 @@ impl GraphPipeline {
     }
 
     fn extraction(&self) -> Extraction<'_, Numbers> {
-        let templates = &self.model.description().templates;
-        let numbers = Numbers {
-            growing: Growing::with_names(self.model.observations().to_alphabet()),
-            grows: templates
-                .iter()
-                .any(|template| matches!(template.relation, Relation::Skip(_) | Relation::Custom { .. })),
-        };
+        let names = self.model.observations().to_alphabet();
+        let numbers = Numbers::new(names, self.model.description());
         Extraction::new(&self.front.extractor, numbers)
     }
 }
@@ -103,17 +105,6 @@ impl<'p> GraphAnnotator<'p> {
         let sentences = self.cut(document)?;
         let answers = self.answer_instances(document, &sentences)?;
         let layers = &self.pipeline.layers;
-        let mut annotations = Vec::new();
-        for answer in &answers {
-            for span in &answer.spans {
-                let bytes = answer.tokens[span.tokens.start].start..answer.tokens[span.tokens.end - 1].end;
-                annotations.push(Annotation {
-                    score: span.probability,
-                    ..Annotation::new(bytes, &span.kind)
-                });
-            }
-        }
-        annotations.sort_by_key(|annotation| (annotation.range().start, usize::MAX - annotation.range().end));
         let mut columns = Vec::new();
         for (number, layer) in layers.iter().enumerate() {
             if let Some(column) = &layer.column {
@@ -143,13 +134,18 @@ impl<'p> GraphAnnotator<'p> {
                     .insert(key.clone(), answer.labels[number][0].clone());
             }
         }
-        if layers.iter().any(LayerConfig::has_spans) {
-            document.annotations = annotations;
-            document.relations.clear();
-            self.pipeline.front.config.postprocess.apply(document, &tokens);
-            self.pipeline.front.config.identify.apply(document);
+        if self.pipeline.has_spans() {
+            self.mark_spans(document, &tokens, &answers);
         }
         Ok(())
+    }
+
+    /// Replaces the annotations of a document by the spans of its answers.
+    fn mark_spans(&self, document: &mut Document, tokens: &[Token], answers: &[GraphAnswer]) {
+        document.annotations = annotations(answers);
+        document.relations.clear();
+        self.pipeline.front.config.postprocess.apply(document, tokens);
+        self.pipeline.front.config.identify.apply(document);
     }
 
     /// What the model says about each instance of a document.
@@ -163,7 +159,7 @@ impl<'p> GraphAnnotator<'p> {
     pub fn describe(&mut self, document: &Document) -> Result<(GraphDataset, Vec<Range<usize>>), Error> {
         let sentences = self.cut(document)?;
         let cells = self.cells(document, &sentences, &mut Notices::new());
-        let data = self.observe(document, &sentences, Some(&cells))?;
+        let data = self.observe(&document.text, &sentences, Some(&cells))?;
         self.put_back(data.clone());
         Ok((data, sentences.tokens.iter().map(|token| token.range()).collect()))
     }
@@ -173,19 +169,44 @@ impl<'p> GraphAnnotator<'p> {
         std::mem::take(&mut self.report)
     }
 
-    /// Labels a document and counts what is right.
-    pub(super) fn score(&mut self, document: &Document, scores: &mut GraphScores) -> Result<(), Error> {
+    /// Labels a document and puts what was found beside what should be; `keep` if single errors are of interest.
+    pub(super) fn test(
+        &mut self,
+        document: &Document,
+        keep: bool,
+        test: &mut GraphTest,
+    ) -> Result<(), Error> {
+        let GraphPipeline { layers, front, .. } = self.pipeline;
+        // Steps of post-processing may look at probabilities.
+        self.probabilities &= keep || !front.config.postprocess.steps().is_empty();
         let sentences = self.cut(document)?;
-        let layers = &self.pipeline.layers;
         let cells = self.cells(document, &sentences, &mut Notices::new());
-        let answers = self.label_instances(document, &sentences)?;
+        let answers = self.answer_instances(document, &sentences)?;
         for (index, answer) in answers.iter().enumerate() {
             let gold: Vec<Vec<_>> = cells
                 .iter()
                 .zip(layers)
                 .map(|(instances, layer)| instances[index].iter().map(|cell| known(cell, layer)).collect())
                 .collect();
-            scores.add(layers, &gold, answer).map_err(wrong)?;
+            test.scores.add(layers, &gold, &answer.names()).map_err(wrong)?;
+            if keep {
+                test.add_labels(document, &gold, answer).map_err(wrong)?;
+            }
+        }
+        if let Some(spans) = &mut test.scores.spans {
+            let labels: Vec<LabelConfig> = layers
+                .iter()
+                .filter(|layer| layer.has_spans())
+                .map(LayerConfig::labels)
+                .collect();
+            let mut found = document.clone();
+            self.mark_spans(&mut found, &sentences.tokens, &answers);
+            let pair = Pair::new(
+                crate::pipeline::score::wanted(document, &labels),
+                found.annotations,
+            );
+            spans.add(&pair.gold_spans(), &pair.found_spans());
+            test.pairs.extend(Some(pair).filter(|_| keep));
         }
         Ok(())
     }
@@ -217,7 +238,7 @@ impl<'p> GraphAnnotator<'p> {
 
     fn observe(
         &mut self,
-        document: &Document,
+        text: &str,
         sentences: &Sentences<'_>,
         cells: Option<&[Vec<Vec<String>>]>,
     ) -> Result<GraphDataset, Error> {
@@ -228,7 +249,7 @@ impl<'p> GraphAnnotator<'p> {
             .map(|layer| model.labels(layer).clone())
             .collect();
         let mut builder = GraphDatasetBuilder::with_alphabets(model.description(), Alphabet::new(), labels);
-        sentences.try_for_each(&document.text, front.extractor.columns(), |index, sequence| {
+        sentences.try_for_each(text, front.extractor.columns(), |index, sequence| {
             let cell = |layer: usize, position: usize| match cells {
                 Some(cells) => cells[layer][index][position].as_str(),
                 None => OPEN,
@@ -260,13 +281,37 @@ impl<'p> GraphAnnotator<'p> {
     /// The labels of each instance, by layer and token.
     fn label_instances(
         &mut self,
-        document: &Document,
+        text: &str,
         sentences: &Sentences<'_>,
     ) -> Result<Vec<Vec<Vec<&'p str>>>, Error> {
-        let data = self.observe(document, sentences, None)?;
+        let data = self.observe(text, sentences, None)?;
         let labels: Result<Vec<_>, Error> = data.instances().map(|instance| self.labels(instance)).collect();
         self.put_back(data);
-        labels.map_err(|error| in_document(document, error))
+        labels
+    }
+
+    /// The labels of every token, sentence by sentence, those of all layers joined by `|`: a feature of another model.
+    pub(in crate::pipeline) fn label_sentences(
+        &mut self,
+        text: &str,
+        sentences: &mut Sentences<'_>,
+    ) -> Result<Vec<Vec<String>>, Error> {
+        self.labellers.add_columns(text, sentences)?;
+        if instance_name(&self.pipeline.front.config) == InstanceName::Document {
+            sentences.join();
+        }
+        let instances = self.label_instances(text, sentences);
+        let lengths: Vec<usize> = sentences.ranges().map(|range| range.len()).collect();
+        sentences.part();
+        let mut tokens = Vec::with_capacity(sentences.tokens.len());
+        for (layers, length) in instances?.iter().zip(lengths) {
+            let label = |layer: &Vec<&'p str>, token: usize| *layer.get(token).unwrap_or(&layer[0]);
+            tokens.extend((0..length).map(|token| {
+                let labels: Vec<&str> = layers.iter().map(|layer| label(layer, token)).collect();
+                labels.join("|")
+            }));
+        }
+        Ok(sentences.ranges().map(|range| tokens[range].to_vec()).collect())
     }
 
     fn answer_instances(
@@ -275,7 +320,7 @@ impl<'p> GraphAnnotator<'p> {
         sentences: &Sentences<'_>,
     ) -> Result<Vec<GraphAnswer>, Error> {
         let known = self.options.fix_labels.then(|| self.known(document, sentences));
-        let data = self.observe(document, sentences, None)?;
+        let data = self.observe(&document.text, sentences, None)?;
         let answers = self.answer_data(document, sentences, &data, known.as_deref());
         self.put_back(data);
         answers
@@ -285,6 +330,7 @@ impl<'p> GraphAnnotator<'p> {
     fn known(&mut self, document: &Document, sentences: &Sentences<'_>) -> Vec<Known> {
         let GraphPipeline { model, layers, .. } = self.pipeline;
         let mut notices = Notices::new();
+        tell_left_out(layers, document, sentences, &mut notices);
         let mut all = Vec::with_capacity(layers.len());
         for (number, layer) in layers.iter().enumerate() {
             let names = model.labels(number);
@@ -333,7 +379,7 @@ impl<'p> GraphAnnotator<'p> {
                 first: range.start,
             });
             let answer = self
-                .answer(instance, tokens, known)
+                .answer(instance, &document.text, tokens, known)
                 .map_err(|error| in_document(document, error))?;
             if let Some(problem) = &answer.problem {
                 let start = answer.tokens.first().map_or(0, |token| token.start);
@@ -353,6 +399,33 @@ impl<'p> GraphAnnotator<'p> {
 /// An error with the document that it is about.
 fn in_document(document: &Document, error: Error) -> Error {
     Error::Option(format!("{}: {error}", document.id))
+}
+
+/// The spans of all layers, those in which others lie first. What several layers say is said once, as surely as the surest
+/// of them does.
+fn annotations(answers: &[GraphAnswer]) -> Vec<Annotation> {
+    let mut annotations: Vec<Annotation> = Vec::new();
+    let mut known: HashMap<(Range<usize>, &str), usize> = HashMap::new();
+    for answer in answers {
+        for span in &answer.spans {
+            let bytes = answer.tokens[span.tokens.start].start..answer.tokens[span.tokens.end - 1].end;
+            match known.entry((bytes.clone(), &span.kind)) {
+                Entry::Occupied(other) => {
+                    let score = &mut annotations[*other.get()].score;
+                    *score = score.iter().copied().chain(span.probability).reduce(f64::max);
+                }
+                Entry::Vacant(place) => {
+                    place.insert(annotations.len());
+                    annotations.push(Annotation {
+                        score: span.probability,
+                        ..Annotation::new(bytes, &span.kind)
+                    });
+                }
+            }
+        }
+    }
+    annotations.sort_by_key(|annotation| (annotation.range().start, usize::MAX - annotation.range().end));
+    annotations
 }
 
 /// The label of every token in a layer, with its probability; the label of an instance is that of all its tokens.

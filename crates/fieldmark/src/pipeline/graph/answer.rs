@@ -1,6 +1,8 @@
 //! What a [`GraphAnnotator`](super::GraphAnnotator) says about instances, and about its own work.
 
+use fieldmark_graph::Cut;
 use fieldmark_text::formats::Notices;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// What a [`GraphAnnotator`](super::GraphAnnotator) has to tell.
@@ -17,10 +19,21 @@ pub struct GraphReport {
     /// Spans whose probability is an estimate although the engine is exact, because their instances have cycles and too
     /// many spans for a sum each.
     pub estimated: u64,
+    /// What limits of templates cut, by template.
+    pub cuts: BTreeMap<String, CutCounts>,
     /// Instances without an answer. Their labels are `?`.
     pub impossible: Vec<ImpossibleInstance>,
     /// What of the labels that are known could not be used as it was.
     pub notices: Notices,
+}
+
+/// What the limit of a template cut.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CutCounts {
+    /// In how many instances.
+    pub instances: u64,
+    /// How many pairs of positions were not joined.
+    pub pairs: u64,
 }
 
 /// An instance without an answer.
@@ -42,8 +55,19 @@ impl GraphReport {
         self.proved += other.proved;
         self.known += other.known;
         self.estimated += other.estimated;
+        for (template, counts) in other.cuts {
+            let own = self.cuts.entry(template).or_default();
+            own.instances += counts.instances;
+            own.pairs += counts.pairs;
+        }
         self.impossible.extend(other.impossible);
         self.notices.extend(other.notices);
+    }
+
+    pub(super) fn count_cut(&mut self, cut: &Cut) {
+        let counts = self.cuts.entry(cut.template.clone()).or_default();
+        counts.instances += 1;
+        counts.pairs += cut.found.saturating_sub(cut.kept as u64);
     }
 }
 
@@ -88,6 +112,14 @@ pub struct GraphSpan {
 }
 
 impl GraphAnswer {
+    /// The labels of each layer.
+    pub(super) fn names(&self) -> Vec<Vec<&str>> {
+        let layers = self.labels.iter();
+        layers
+            .map(|labels| labels.iter().map(String::as_str).collect())
+            .collect()
+    }
+
     /// No answer, for so many labels in each layer.
     pub(super) fn none(
         tokens: Vec<Range<usize>>,

@@ -5,7 +5,8 @@ use crate::Error;
 use crate::config::{Config, InstanceName, LayerConfig};
 use crate::pipeline::sequences::{Cutter, Sentences};
 use crate::pipeline::stack::Labellers;
-use fieldmark_graph::{GraphDatasetBuilder, Per};
+use fieldmark_core::Alphabet;
+use fieldmark_graph::{Description, GraphDatasetBuilder, Per, Relation};
 use fieldmark_text::document::Document;
 use fieldmark_text::features::{Extraction, Growing, Numbering, Sequence};
 use fieldmark_text::formats::Notices;
@@ -93,7 +94,19 @@ pub(super) fn describe<'c, N: Numbering>(
 pub(super) struct Numbers {
     pub growing: Growing,
     /// Whether observations that are new get a number: for templates that ask whether observations are equal.
-    pub grows: bool,
+    grows: bool,
+}
+
+impl Numbers {
+    /// Those of a model, or of training data.
+    pub fn new(names: Alphabet, description: &Description) -> Self {
+        let mut templates = description.templates.iter();
+        Self {
+            growing: Growing::with_names(names),
+            grows: templates
+                .any(|template| matches!(template.relation, Relation::Skip(_) | Relation::Custom { .. })),
+        }
+    }
 }
 
 impl Numbering for Numbers {

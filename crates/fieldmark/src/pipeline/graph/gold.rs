@@ -7,6 +7,7 @@ use fieldmark_core::Gold;
 use fieldmark_graph::Per;
 use fieldmark_text::document::Document;
 use fieldmark_text::formats::{NoticeKind, Notices};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Stands for a label that is not known.
@@ -81,7 +82,7 @@ pub(super) fn layer_spans(
     document: &Document,
     sentences: &Sentences<'_>,
     notices: &mut Notices,
-) -> Vec<(Range<usize>, String)> {
+) -> Spans {
     let config = layer.labels();
     let Some(depth) = layer.depth else {
         return gold::spans(&config, document, sentences, notices);
@@ -89,33 +90,73 @@ pub(super) fn layer_spans(
     // Every layer of the same types sees the same spans: one of them tells what is wrong with them.
     let mut silent = Notices::new();
     let told = if depth == 0 { notices } else { &mut silent };
-    let mut by_depth = by_depth(gold::all_spans(&config, document, sentences, told));
-    if depth < by_depth.len() {
-        by_depth.swap_remove(depth)
-    } else {
-        Vec::new()
+    let spans = gold::all_spans(&config, document, sentences, told);
+    by_depth(spans, depth + 1).0.pop().unwrap_or_default()
+}
+
+/// Notices the spans that lie at a depth for which there is no layer.
+pub(super) fn tell_left_out(
+    layers: &[LayerConfig],
+    document: &Document,
+    sentences: &Sentences<'_>,
+    notices: &mut Notices,
+) {
+    for (index, layer) in layers.iter().enumerate() {
+        let same = |other: &&LayerConfig| {
+            other.depth.is_some() && other.types == layer.types && other.rename == layer.rename
+        };
+        // The first layer of some types speaks for all of them.
+        if layer.depth.is_none() || layers[..index].iter().any(|other| same(&other)) {
+            continue;
+        }
+        let depths: Vec<usize> = layers
+            .iter()
+            .filter(same)
+            .filter_map(|layer| layer.depth)
+            .collect();
+        let deepest = depths.iter().copied().max().unwrap_or(0);
+        let spans = gold::all_spans(&layer.labels(), document, sentences, &mut Notices::new());
+        let (by_depth, deeper) = by_depth(spans, deepest + 1);
+        let between = by_depth
+            .into_iter()
+            .enumerate()
+            .filter(|(depth, _)| !depths.contains(depth));
+        for (range, kind) in between.flat_map(|(_, spans)| spans).chain(deeper) {
+            let tokens = &sentences.tokens[range];
+            let bytes = tokens[0].start..tokens[tokens.len() - 1].end;
+            let text = document.text.get(bytes).unwrap_or_default();
+            let message =
+                format!("{kind} {text:?} lies at a depth for which there is no layer, and is left out");
+            notices.add(NoticeKind::Nested, &document.id, None, message);
+        }
     }
 }
 
-/// Spans that lie over each other at different depths, each depth in the order of the text.
-fn by_depth(mut spans: Vec<(Range<usize>, String)>) -> Vec<Vec<(Range<usize>, String)>> {
+/// Spans in tokens, with their types.
+type Spans = Vec<(Range<usize>, String)>;
+
+/// Spans that lie over each other at so many different depths, each depth in the order of the text, and those for which
+/// these have no room. Long ones come first, each at the first depth that has room for it.
+fn by_depth(mut spans: Spans, depths: usize) -> (Vec<Spans>, Spans) {
     spans.sort_by_key(|(range, _)| (usize::MAX - range.len(), range.start));
-    let mut depths: Vec<Vec<(Range<usize>, String)>> = Vec::new();
+    // By their starts; of spans that do not overlap, the last one that begins before an end also ends last.
+    let mut taken: Vec<BTreeMap<usize, (usize, String)>> = vec![BTreeMap::new(); depths];
+    let mut left = Vec::new();
     for (range, kind) in spans {
-        let has_room = |taken: &Vec<(Range<usize>, String)>| {
-            taken
-                .iter()
-                .all(|(other, _)| other.end <= range.start || range.end <= other.start)
+        let has_room = |taken: &&mut BTreeMap<usize, (usize, String)>| {
+            let before = taken.range(..range.end).next_back();
+            before.is_none_or(|(_, (end, _))| *end <= range.start)
         };
-        match depths.iter().position(has_room) {
-            Some(depth) => depths[depth].push((range, kind)),
-            None => depths.push(vec![(range, kind)]),
+        match taken.iter_mut().find(has_room) {
+            Some(depth) => drop(depth.insert(range.start, (range.end, kind))),
+            None => left.push((range, kind)),
         }
     }
-    for depth in &mut depths {
-        depth.sort_by_key(|(range, _)| range.start);
-    }
-    depths
+    let in_order = |taken: BTreeMap<usize, (usize, String)>| {
+        let spans = taken.into_iter();
+        spans.map(|(start, (end, kind))| (start..end, kind)).collect()
+    };
+    (taken.into_iter().map(in_order).collect(), left)
 }
 
 /// The labels that a cell allows: none if it is open. In columns, `A|B` is one of both.
@@ -149,11 +190,13 @@ mod tests {
     fn spans_over_each_other_have_different_depths() {
         let spans = [(0..2, "A"), (0..5, "B"), (1..2, "C"), (5..6, "D"), (3..5, "E")];
         let spans = spans.map(|(range, kind)| (range, kind.to_owned())).to_vec();
-        let kinds: Vec<String> = by_depth(spans)
-            .iter()
-            .map(|depth| depth.iter().map(|(_, kind)| kind.as_str()).collect())
-            .collect();
-        assert_eq!(kinds, ["BD", "AE", "C"]);
+        let kinds = |spans: &Spans| -> String { spans.iter().map(|(_, kind)| kind.as_str()).collect() };
+        let (depths, left) = by_depth(spans.clone(), 3);
+        assert_eq!(depths.iter().map(kinds).collect::<Vec<_>>(), ["BD", "AE", "C"]);
+        assert!(left.is_empty());
+        let (depths, left) = by_depth(spans, 1);
+        assert_eq!(depths.iter().map(kinds).collect::<Vec<_>>(), ["BD"]);
+        assert_eq!(kinds(&left), "AEC");
     }
 
     #[test]

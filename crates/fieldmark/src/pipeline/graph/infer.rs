@@ -1,9 +1,10 @@
 //! What an engine says about the graph of one instance, in the words of its layers.
 
-use super::GraphAnnotator;
 use super::answer::{GraphAnswer, GraphSpan};
 use super::confidence::{SpanRules, Window};
 use super::gold::OPEN;
+use super::place::in_words;
+use super::{GraphAnnotator, GraphPipeline};
 use crate::Error;
 use crate::config::LayerConfig;
 use crate::pipeline::known::Known;
@@ -56,8 +57,9 @@ impl<'p> GraphAnnotator<'p> {
     /// The best label of each variable of an instance.
     pub fn label_variables(&mut self, instance: GraphInstance<'_>) -> Result<Vec<u32>, Error> {
         let variables = self.variables(instance);
-        self.unroll(instance, &variables)?;
-        Ok(self.engine.max(self.unroller.last_mut().graph())?.labels)
+        let decoding = self.decode(instance, &variables, None)?;
+        let problem = |error| Error::Option(self.problem(instance, &error, |_| None));
+        decoding.map(|decoding| decoding.labels).map_err(problem)
     }
 
     /// The labels of an instance, by layer and token; `?` if there is no answer.
@@ -73,6 +75,7 @@ impl<'p> GraphAnnotator<'p> {
     pub(super) fn answer(
         &mut self,
         instance: GraphInstance<'_>,
+        text: &str,
         tokens: Vec<Range<usize>>,
         known: Option<KnownInstance<'_>>,
     ) -> Result<GraphAnswer, Error> {
@@ -81,8 +84,9 @@ impl<'p> GraphAnnotator<'p> {
         let decoding = match self.decode(instance, &variables, known)? {
             Ok(decoding) => decoding,
             Err(error) => {
-                let labels = variables.iter().map(Vec::len);
-                return Ok(GraphAnswer::none(tokens, labels, error.to_string()));
+                let word = |token: usize| text.get(tokens.get(token)?.clone());
+                let problem = self.problem(instance, &error, word);
+                return Ok(GraphAnswer::none(tokens, variables.iter().map(Vec::len), problem));
             }
         };
         // A sampler has no goal but its number of sweeps.
@@ -101,10 +105,20 @@ impl<'p> GraphAnnotator<'p> {
             converged: decoding.report.converged,
             problem: None,
         };
-        if !matches!(self.choice, EngineChoice::Dual(_)) {
+        if self.probabilities {
             self.add_probabilities(&variables, &decoding, &mut answer)?;
         }
         Ok(answer)
+    }
+
+    fn problem<'t>(
+        &self,
+        instance: GraphInstance<'_>,
+        error: &GraphError,
+        word: impl Fn(usize) -> Option<&'t str>,
+    ) -> String {
+        let GraphPipeline { model, layers, .. } = self.pipeline;
+        in_words(error, model.structure(), layers, instance.len(), word)
     }
 
     /// The best labelling of an instance, or why there is none. The graph stays.
@@ -132,7 +146,11 @@ impl<'p> GraphAnnotator<'p> {
 
     /// Makes the graph of an instance, without labels that the schemes rule out at its ends.
     fn unroll(&mut self, instance: GraphInstance<'_>, variables: &[Vec<u32>]) -> Result<(), Error> {
-        let graph = self.unroller.unroll_in_place(instance)?.graph_mut();
+        self.unroller.unroll_in_place(instance)?;
+        for cut in self.unroller.cuts() {
+            self.report.count_cut(cut);
+        }
+        let graph = self.unroller.last_mut().graph_mut();
         for (rules, variables) in self.rules.iter().zip(variables) {
             let (Some(rules), [first, ..], [.., last]) = (rules, &variables[..], &variables[..]) else {
                 continue;

@@ -6,12 +6,13 @@ mod confidence;
 mod describe;
 mod gold;
 mod infer;
+mod place;
 mod score;
 mod train;
 
 pub use annotate::{GraphAnnotator, GraphAnnotatorOptions};
-pub use answer::{GraphAnswer, GraphReport, GraphSpan, ImpossibleInstance};
-pub use score::{GraphScores, LayerScore};
+pub use answer::{CutCounts, GraphAnswer, GraphReport, GraphSpan, ImpossibleInstance};
+pub use score::{GraphScores, GraphTest, LayerScore};
 pub use train::{TrainedGraph, train_graph};
 
 use super::ModelCard;
@@ -68,6 +69,11 @@ impl GraphPipeline {
     /// The kinds of labels.
     pub fn layers(&self) -> &[LayerConfig] {
         &self.layers
+    }
+
+    /// Whether it marks spans in some layer.
+    pub fn has_spans(&self) -> bool {
+        self.layers.iter().any(LayerConfig::has_spans)
     }
 
     /// Whether a container holds one.

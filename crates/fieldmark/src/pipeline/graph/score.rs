@@ -1,15 +1,15 @@
 //! How well labels in several layers fit what is known of them.
 
-use super::GraphPipeline;
-use super::gold;
+use super::answer::GraphAnswer;
+use super::{GraphPipeline, gold};
 use crate::Error;
+use crate::assess::{LabelTest, Pair};
 use crate::config::LayerConfig;
-use fieldmark_core::Alphabet;
-use fieldmark_core::Gold;
 use fieldmark_core::scheme::Tag;
-use fieldmark_eval::{Counts, EvalError, Evaluation, GoldLabel};
-use fieldmark_graph::{EngineChoice, GraphDataset, Per, Structure, Unroller};
-use fieldmark_text::document::Document;
+use fieldmark_core::{Alphabet, Gold};
+use fieldmark_eval::{Counts, EvalError, Evaluation, GoldLabel, Matching, SpanScores};
+use fieldmark_graph::{EngineChoice, GraphDataset, Per, Structure, StructureError, Unroller};
+use fieldmark_text::document::{Annotation, Document};
 use rayon::prelude::*;
 
 /// What was got right, layer by layer and in all layers together.
@@ -17,6 +17,9 @@ use rayon::prelude::*;
 pub struct GraphScores {
     /// Every layer.
     pub layers: Vec<LayerScore>,
+    /// The spans of all layers as documents have them, after post-processing, by a model that marks spans. Those for which
+    /// there is no layer are missed.
+    pub spans: Option<SpanScores>,
     /// Tokens whose labels are right in all layers per position.
     pub right: u64,
     /// Tokens whose labels are known in all layers per position.
@@ -73,6 +76,7 @@ impl GraphScores {
         });
         Self {
             layers: layers.collect(),
+            spans: None,
             right: 0,
             tokens: 0,
         }
@@ -124,7 +128,13 @@ impl GraphScores {
                 let mut engine = engine.engine()?;
                 for index in first..(first + INSTANCES).min(data.len()) {
                     let instance = data.instance(index);
-                    let found = engine.max(unroller.unroll_in_place(instance)?.graph())?.labels;
+                    let found = engine.max(unroller.unroll_in_place(instance)?.graph());
+                    let found = found
+                        .map_err(|error| StructureError::Graph {
+                            instance: index,
+                            error,
+                        })?
+                        .labels;
                     let variable = |layer, position| unroller.variable(instance, layer, position) as usize;
                     let (mut golds, mut labels) = (Vec::new(), Vec::new());
                     for (number, layer) in layers.iter().enumerate() {
@@ -156,6 +166,9 @@ impl GraphScores {
     pub fn merge(&mut self, other: &GraphScores) -> Result<(), EvalError> {
         for (own, other) in self.layers.iter_mut().zip(&other.layers) {
             own.evaluation.merge(&other.evaluation)?;
+        }
+        if let (Some(own), Some(other)) = (&mut self.spans, &other.spans) {
+            own.merge(other)?;
         }
         self.right += other.right;
         self.tokens += other.tokens;
@@ -207,29 +220,106 @@ pub(super) fn wrong(error: EvalError) -> Error {
     Error::Option(error.to_string())
 }
 
-impl GraphPipeline {
-    /// Nothing counted yet.
-    pub(super) fn no_scores(&self) -> GraphScores {
-        let labels = (0..self.layers.len()).map(|layer| self.model.labels(layer));
-        GraphScores::none(self.layers.iter().zip(labels))
+/// What a graph did on documents whose labels are known.
+#[derive(Clone, Debug)]
+pub struct GraphTest {
+    /// What was got right.
+    pub scores: GraphScores,
+    /// By a model that marks spans: what was found beside what should be.
+    pub pairs: Vec<Pair>,
+    /// Of each layer with labels of tokens in a column: its name and its labels.
+    pub labels: Vec<(String, LabelTest)>,
+    /// The numbers of these layers.
+    columns: Vec<usize>,
+}
+
+impl GraphTest {
+    fn new(pipeline: &GraphPipeline) -> Self {
+        let labels = (0..pipeline.layers.len()).map(|layer| pipeline.model.labels(layer));
+        let layers = pipeline.layers.iter().enumerate();
+        let columns = layers.filter(|(_, layer)| layer.per == Per::Position && layer.column.is_some());
+        let (columns, names): (Vec<usize>, Vec<&String>) =
+            columns.map(|(number, layer)| (number, &layer.name)).unzip();
+        // No label stands for "no span".
+        let none = || LabelTest {
+            evaluation: Evaluation::raw(""),
+            pairs: Vec::new(),
+        };
+        Self {
+            scores: GraphScores {
+                spans: pipeline.has_spans().then(|| SpanScores::new(Matching::Strict)),
+                ..GraphScores::none(pipeline.layers.iter().zip(labels))
+            },
+            pairs: Vec::new(),
+            labels: names.into_iter().map(|name| (name.clone(), none())).collect(),
+            columns,
+        }
     }
 
+    /// Adds the labels of an instance of a document, as spans of one token.
+    pub(super) fn add_labels(
+        &mut self,
+        document: &Document,
+        gold: &[Vec<GoldLabel<&str>>],
+        answer: &GraphAnswer,
+    ) -> Result<(), EvalError> {
+        let names = answer.names();
+        for (&layer, (_, test)) in self.columns.iter().zip(&mut self.labels) {
+            test.evaluation.add_partial(&gold[layer], &names[layer])?;
+            let mut right = Document::new(document.id.clone(), document.text.clone());
+            let mut marked = Vec::new();
+            for (token, range) in answer.tokens.iter().enumerate() {
+                if let GoldLabel::Known(label) = gold[layer][token] {
+                    let score = answer.probabilities.as_ref().map(|layers| layers[layer][token]);
+                    right.annotations.push(Annotation::new(range.clone(), label));
+                    marked.push(Annotation {
+                        score,
+                        ..Annotation::new(range.clone(), names[layer][token])
+                    });
+                }
+            }
+            test.pairs.push(Pair::new(right, marked));
+        }
+        Ok(())
+    }
+
+    /// Adds what was done elsewhere by a model with the same layers.
+    pub fn merge(&mut self, other: GraphTest) -> Result<(), EvalError> {
+        self.scores.merge(&other.scores)?;
+        self.pairs.extend(other.pairs);
+        for ((_, own), (_, other)) in self.labels.iter_mut().zip(other.labels) {
+            own.merge(other)?;
+        }
+        Ok(())
+    }
+}
+
+impl GraphPipeline {
     /// Labels documents and compares with the labels that they have, on the threads of the current rayon pool.
     pub fn score(&self, documents: &[Document]) -> Result<GraphScores, Error> {
-        let parts: Result<Vec<GraphScores>, Error> = documents
+        Ok(self.test_each(documents, false)?.scores)
+    }
+
+    /// The same, and keeps what was found beside what should be.
+    pub fn test(&self, documents: &[Document]) -> Result<GraphTest, Error> {
+        self.test_each(documents, true)
+    }
+
+    fn test_each(&self, documents: &[Document], keep: bool) -> Result<GraphTest, Error> {
+        let parts: Result<Vec<GraphTest>, Error> = documents
             .par_chunks(TASK)
             .map(|documents| {
                 let mut annotator = self.annotator()?;
-                let mut scores = self.no_scores();
+                let mut test = GraphTest::new(self);
                 for document in documents {
-                    annotator.score(document, &mut scores)?;
+                    annotator.test(document, keep, &mut test)?;
                 }
-                Ok(scores)
+                Ok(test)
             })
             .collect();
-        let mut all = self.no_scores();
+        let mut all = GraphTest::new(self);
         for part in parts? {
-            all.merge(&part).map_err(wrong)?;
+            all.merge(part).map_err(wrong)?;
         }
         Ok(all)
     }

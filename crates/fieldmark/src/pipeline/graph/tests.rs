@@ -580,3 +580,400 @@ fn labels_of_documents_need_whole_documents() {
     let found = problem(&parse(text, &[]), &corpus());
     assert!(found.contains("graph.instance must be \"document\""), "{found}");
 }
+
+const SKIPS: &str = "
+[[features]]
+kind = 'word'
+[[features]]
+kind = 'word'
+name = 'NEAR'
+offsets = [-1, 1]
+[labels]
+column = 'label'
+[graph]
+kind = 'skip-chain'
+instance = 'document'
+[[graph.skips]]
+same = 'W='
+capitalised = true
+[training]
+c2 = 0.05
+";
+
+/// Somebody is announced and speaks again, or somebody else does; what stands beside the second name does not tell which.
+fn talk(first: &str, second: &str) -> Document {
+    let label = if first == second { "S" } else { "O" };
+    let (one, two) = ([first, "S"], [second, label]);
+    columns(
+        &["label"],
+        &[
+            &[&["Speaker", "O"], &one, &["talks", "O"]],
+            &[&["then", "O"], &two, &["answers", "O"]],
+        ],
+    )
+}
+
+fn talks() -> Vec<Document> {
+    let same = ["Smith", "Brown", "Davis"].map(|name| talk(name, name));
+    let others = ["Reed", "Hill", "Cole", "Ford"].map(|name| talk(name, "Lunch"));
+    same.into_iter().chain(others).collect()
+}
+
+#[test]
+fn development_data_join_words_that_are_new() {
+    let dev = [talk("Jones", "Jones")];
+    let options = RunOptions::default();
+    let trained = train_graph(
+        &parse(SKIPS, &[]),
+        Path::new(""),
+        &talks(),
+        &dev,
+        &options,
+        &mut (),
+    )
+    .unwrap();
+    let dev = trained.run.iterations.iter().filter_map(|progress| progress.dev);
+    assert_eq!(dev.reduce(f64::max), Some(1.0));
+    // The model does as well on texts.
+    assert_eq!(
+        trained.pipeline.score(&[talk("Jones", "Jones")]).unwrap().score(),
+        1.0
+    );
+}
+
+#[test]
+fn limits_of_templates_are_told_when_texts_are_marked() {
+    let trained = train(&parse(SKIPS, &["graph.skips[0].max_edges=2"]), &talks());
+    assert!(trained.notices.is_empty());
+    let mut annotator = trained.pipeline.annotator().unwrap();
+    for text in ["Ann saw Ann and Ann", "Ann saw Ann", "Ann , Ann , Ann , Ann"] {
+        annotator.annotate(&mut Document::new("new", text)).unwrap();
+    }
+    let expected = CutCounts {
+        instances: 2,
+        pairs: 1 + 4,
+    };
+    assert_eq!(annotator.take_report().cuts["skip0"], expected);
+    // In training, too, with the document.
+    let trained = train(&parse(SKIPS, &["graph.skips[0].max_edges=0"]), &talks());
+    let cuts = trained.notices.all();
+    assert_eq!(cuts.len(), 3);
+    assert!(
+        cuts[0].message.contains("would join 1 pairs of positions here"),
+        "{cuts:?}"
+    );
+}
+
+#[test]
+fn a_template_that_joins_nothing_is_told() {
+    let trained = train(&parse(SKIPS, &["graph.skips[0].same=word="]), &talks());
+    let told = &trained.notices.all()[0].message;
+    assert!(
+        told.contains("\"skip0\" joins nothing") && told.contains("\"W="),
+        "{told}"
+    );
+}
+
+const NESTED: &str = "
+[[features]]
+kind = 'word'
+offsets = [-1, 0, 1]
+[graph]
+kind = 'factorial'
+layers = [{ name = 'outer', depth = 0 }, { name = 'inner', depth = 1 }]
+[training]
+c2 = 0.01
+";
+
+#[test]
+fn spans_for_which_there_is_no_layer_are_told() {
+    let text = "the Bank of Paris closed";
+    let deep = &[(0..24, "EVENT"), (4..17, "ORG"), (12..17, "LOC")];
+    let trained = train(&parse(NESTED, &[]), &[marked(text, deep)]);
+    let told = trained.notices.all();
+    assert_eq!(told.len(), 1);
+    assert!(
+        told[0].message.contains("LOC \"Paris\" lies at a depth"),
+        "{told:?}"
+    );
+    let three = "graph.layers=[{name='a',depth=0},{name='b',depth=1},{name='c',depth=2}]";
+    assert!(
+        train(&parse(NESTED, &[three]), &[marked(text, deep)])
+            .notices
+            .is_empty()
+    );
+    // Layers of other types reach as deep as they do.
+    let types = "graph.layers=[{name='a',depth=0,types=['ORG']},{name='b',depth=0,types=['LOC']}]";
+    assert!(
+        train(&parse(NESTED, &[types]), &[marked(text, deep)])
+            .notices
+            .is_empty()
+    );
+}
+
+#[test]
+fn what_two_layers_find_is_one_span() {
+    let layers = "graph.layers=[{name='a',types=['ORG']},{name='b',types=['ORG']}]";
+    let text = "the Bank of Paris closed";
+    let trained = train(&parse(NESTED, &[layers]), &[marked(text, &[(4..17, "ORG")])]);
+    let mut document = Document::new("new", text);
+    let mut annotator = trained.pipeline.annotator().unwrap();
+    let answers = annotator.answers(&document).unwrap();
+    let sure = answers[0].spans.iter().filter_map(|span| span.probability);
+    assert_eq!(answers[0].spans.len(), 2);
+    annotator.annotate(&mut document).unwrap();
+    assert_eq!(document.annotations.len(), 1);
+    assert_eq!(document.annotations[0].score, sure.reduce(f64::max));
+}
+
+#[test]
+fn names_inside_of_names_are_in_lists_of_the_training_data() {
+    let dictionary =
+        format!("[[features]]\nkind = 'dictionary'\ntraining = 'LOC'\nfolds = 2\nmin_count = 1\n{NESTED}");
+    let documents = [
+        marked("the Bank of Paris closed", &[(4..17, "ORG"), (12..17, "LOC")]),
+        marked("the Bank of Rome closed", &[(4..16, "ORG"), (12..16, "LOC")]),
+    ];
+    let trained = train(&parse(&dictionary, &[]), &documents);
+    assert!(trained.notices.is_empty(), "{:?}", trained.notices);
+    let lists: Vec<&[u8]> = trained
+        .pipeline
+        .front
+        .resources
+        .iter()
+        .map(|(_, content)| content)
+        .collect();
+    assert_eq!(lists, [b"Paris\nRome\n"]);
+}
+
+#[test]
+fn sentences_of_documents_that_are_one_instance_keep_their_borders() {
+    let trained = train(&parse(SKIPS, &[]), &talks());
+    let mut document = Document::new("new", "Ann talks. Then Bob answers. Ann sleeps.");
+    trained
+        .pipeline
+        .annotator()
+        .unwrap()
+        .annotate(&mut document)
+        .unwrap();
+    let lengths: Vec<usize> = document.given.unwrap().sentences.iter().map(Vec::len).collect();
+    assert_eq!(lengths, [3, 4, 3]);
+}
+
+#[test]
+fn problems_name_layers_tokens_and_documents() {
+    let forbid = "graph.templates=[{relation={chain='pos'},forbid=[['DT','NN']]}]";
+    let found = problem(&parse(FACTORIAL, &[forbid]), &corpus());
+    let expected = "doc, sentence 1: no labelling satisfies the constraints: nothing is left in the layer \"pos\" at token ";
+    assert!(found.starts_with(expected), "{found}");
+    let trained = train(
+        &parse(
+            FACTORIAL,
+            &["graph.templates=[{relation={chain='pos'},forbid=[['VB','VB']]}]"],
+        ),
+        &corpus(),
+    );
+    let options = GraphAnnotatorOptions {
+        fix_labels: true,
+        ..GraphAnnotatorOptions::default()
+    };
+    let mut annotator = trained.pipeline.annotator_with(options).unwrap();
+    let mut known = columns(&["pos"], &[&[&["x", "?"], &["y", "VB"], &["z", "VB"]]]);
+    annotator.annotate(&mut known).unwrap();
+    assert_eq!(column(&known, "pos"), ["?", "?", "?"]);
+    let report = annotator.take_report();
+    let problem = &report.impossible[0].problem;
+    assert!(
+        problem.contains("the layer \"pos\" at token ") && problem.contains("\")"),
+        "{problem}"
+    );
+}
+
+/// A config may add to what a kind joins, or say it anew.
+#[test]
+fn templates_of_a_kind_can_be_refined() {
+    let templates = |text: &str| {
+        let config = parse(FACTORIAL, &[&format!("graph.templates=[{text}]")]);
+        let graph = config.graph.unwrap();
+        graph
+            .description(&graph.layers(&config.labels))
+            .unwrap()
+            .templates
+    };
+    let plain = templates("");
+    let mut forbidden = templates("{relation={chain='pos'},forbid=[['DT','VB']]}");
+    assert_eq!(forbidden[2].forbid, [["DT", "VB"]]);
+    forbidden[2].forbid.clear();
+    assert_eq!(forbidden, plain);
+    let anew = templates("{relation={chain='pos'},bias='supported',observe='last'}");
+    assert_eq!(anew.len(), plain.len());
+    assert_eq!(anew[2].observe, Some(fieldmark_graph::Observe::Last));
+    assert_eq!(anew[2].strategy, fieldmark_graph::Strategy::Supported);
+    let named = templates("{name='more',relation={chain='pos'},observe='last'}");
+    assert_eq!(named.len(), plain.len() + 1);
+}
+
+#[test]
+fn a_graph_is_a_feature_of_another_model() {
+    let folder = tempfile::tempdir().unwrap();
+    for overrides in [&[][..], &["graph.instance=document"]] {
+        train(&parse(FACTORIAL, overrides), &corpus())
+            .pipeline
+            .save(folder.path().join("first.fmk"))
+            .unwrap();
+        let text = "[[features]]\nkind = 'model'\nfile = 'first.fmk'\nname = 'FIRST'\n[labels]\ncolumn = 'pos'\n\
+                    [training]\nc2 = 0.01\n";
+        let options = RunOptions::default();
+        let documents = &corpus()[..1];
+        for graph in [&[][..], &["graph.kind=linear-chain"]] {
+            let config = parse(text, graph);
+            let trained =
+                crate::train_config(&config, folder.path(), documents, &[], &options, &mut ()).unwrap();
+            let mut document = Document::new("new", "the dog sleeps . a cat barks");
+            let names: Vec<String> = match &trained.pipeline {
+                crate::AnyPipeline::Chain(chain) => {
+                    chain.annotator().annotate(&mut document).unwrap();
+                    chain.chain.observations().iter().map(str::to_owned).collect()
+                }
+                crate::AnyPipeline::Graph(graph) => {
+                    graph.annotator().unwrap().annotate(&mut document).unwrap();
+                    let names = graph.model.observations().iter();
+                    names.map(str::to_owned).collect()
+                }
+            };
+            assert!(names.iter().any(|name| name.ends_with("DT|B")), "{names:?}");
+            assert_eq!(column(&document, "pos")[..3], ["DT", "NN", "VB"]);
+        }
+    }
+}
+
+#[test]
+fn weights_are_taken_over_from_models_of_the_same_kind() {
+    let text = "[[features]]\nkind = 'word'\n[labels]\ncolumn = 'pos'\n";
+    let documents = &corpus()[..1];
+    let (chain, graph) = (parse(text, &[]), parse(text, &["graph.kind=linear-chain"]));
+    let options = RunOptions::default();
+    let trained = |config: &Config, options: &RunOptions<'_>| {
+        crate::train_config(config, Path::new(""), documents, &[], options, &mut ())
+    };
+    for (first, second, expected) in [
+        (&chain, &graph, "the model to start from is a chain"),
+        (&graph, &chain, "the model to start from is a graph"),
+    ] {
+        let bytes = match trained(first, &options).unwrap().pipeline {
+            crate::AnyPipeline::Chain(pipeline) => pipeline.to_bytes().unwrap(),
+            crate::AnyPipeline::Graph(pipeline) => pipeline.to_bytes().unwrap(),
+        };
+        let container = Arc::new(Container::from_bytes(bytes).unwrap());
+        let warm = RunOptions {
+            warm_start: Some(&container),
+            ..RunOptions::default()
+        };
+        let found = trained(second, &warm).unwrap_err().to_string();
+        assert!(found.contains(expected), "{found}");
+    }
+}
+
+#[test]
+fn a_dump_that_is_cut_off_is_that_of_a_graph() {
+    let mut text = Vec::new();
+    train(&parse(FACTORIAL, &[]), &corpus())
+        .pipeline
+        .dump(&mut text)
+        .unwrap();
+    let end = text.windows(5).position(|window| window == b"\nend\n").unwrap();
+    for length in [end, end + 5] {
+        let text = &text[..length];
+        assert!(crate::AnyPipeline::is_dump(text));
+        let error = crate::AnyPipeline::from_dump(text).unwrap_err().to_string();
+        assert!(error.starts_with("line ") && !error.contains("chain"), "{error}");
+    }
+}
+
+#[test]
+fn a_run_is_another_one_with_another_engine_for_development_data() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |resume: bool, inference: &str| {
+        let options = RunOptions {
+            checkpoint: Some(crate::CheckpointOptions {
+                path: folder.path().join("state"),
+                every: crate::Interval::Iterations(1),
+                resume,
+            }),
+            ..RunOptions::default()
+        };
+        let inference = format!("graph.inference={inference}");
+        let training = "graph.training_inference={engine='exact'}";
+        let config = parse(FACTORIAL, &["training.max_iterations=3", training, &inference]);
+        let corpus = corpus();
+        train_graph(&config, Path::new(""), &corpus, &corpus[..1], &options, &mut ())
+    };
+    run(false, "{engine='exact'}").unwrap();
+    let error = run(true, "{engine='loopy'}").unwrap_err().to_string();
+    assert!(error.contains("belongs to another run"), "{error}");
+    run(true, "{engine='exact'}").unwrap();
+}
+
+/// Probabilities of spans take time that is linear in the length of documents.
+#[test]
+fn spans_of_long_instances_have_estimates() {
+    let document = marked("Ann met Bob", &[(0..3, "X"), (8..11, "X"), (0..11, "Y")]);
+    let text = ["Ann met Bob"; 60].join(" then ");
+    for (kind, overrides) in [
+        ("factorial", &["graph.instance=document"][..]),
+        (
+            "linear-chain",
+            &[
+                "graph.instance=document",
+                "graph.kind=linear-chain",
+                "graph.layers=[{name='a',types=['X']}]",
+            ],
+        ),
+    ] {
+        let trained = train(&parse(NESTED, overrides), std::slice::from_ref(&document));
+        let mut annotator = trained.pipeline.annotator().unwrap();
+        let answers = annotator.answers(&Document::new("new", text.as_str())).unwrap();
+        let spans = &answers[0].spans;
+        assert!(spans.len() > 100, "{}", spans.len());
+        assert!(
+            spans
+                .iter()
+                .all(|span| span.probability.is_some_and(|sure| sure > 0.1 && sure <= 1.0))
+        );
+        let estimated = annotator.take_report().estimated;
+        assert_eq!(estimated > 0, kind == "factorial", "{estimated}");
+    }
+}
+
+#[test]
+fn spans_of_all_layers_are_scored_as_documents_have_them() {
+    let text = "the Bank of Paris closed";
+    let documents = [marked(text, &[(0..24, "EVENT"), (4..17, "ORG"), (12..17, "LOC")])];
+    let trained = train(&parse(NESTED, &[]), &documents);
+    let test = trained.pipeline.test(&documents).unwrap();
+    let total = test.scores.spans.as_ref().unwrap().total();
+    // The innermost name, for which there is no layer, is missed.
+    assert_eq!((total.gold, total.found, total.correct), (3, 2, 2));
+    assert!(test.scores.layers.iter().all(|layer| layer.score() == 1.0));
+    assert_eq!(test.pairs.len(), 1);
+    assert!(test.pairs[0].found_spans().len() == 2 && test.labels.is_empty());
+    // Post-processing counts.
+    let apart = format!("{NESTED}[[postprocess]]\nkind = 'overlaps'\n");
+    let trained = train(&parse(&apart, &[]), &documents);
+    let scores = trained.pipeline.score(&documents).unwrap();
+    assert_eq!(scores.spans.unwrap().total().found, 1);
+}
+
+#[test]
+fn labels_of_columns_are_kept_beside_what_should_be() {
+    let documents = corpus();
+    let trained = train(&parse(FACTORIAL, &[]), &documents);
+    let test = trained.pipeline.test(&documents).unwrap();
+    assert!(test.scores.spans.is_none() && test.pairs.is_empty());
+    let names: Vec<&str> = test.labels.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["pos", "chunk"]);
+    let assessed = test.labels[0].1.assess(3).unwrap();
+    // One of 15 tokens is not known.
+    assert_eq!(assessed.report.tokens, 14);
+    assert!(assessed.calibration.is_some());
+}

@@ -1,29 +1,32 @@
 //! From documents to a [`GraphPipeline`].
 
 use super::GraphPipeline;
-use super::describe::{cut, describe, instance_name};
-use super::gold::{is_open, layer_labels};
+use super::describe::{Numbers, cut, describe, instance_name};
+use super::gold::{is_open, layer_labels, tell_left_out};
+use super::place::{Origin, in_words};
 use super::score::GraphScores;
 use crate::Error;
 use crate::checkpoint::Checkpoint;
-use crate::config::{Config, GraphConfig, LayerConfig};
+use crate::config::{Config, GraphConfig, InstanceName, LayerConfig};
 use crate::pipeline::card::{Counts, ModelCard};
 use crate::pipeline::front::{Front, extractor};
 use crate::pipeline::lists::{self, Folds};
 use crate::pipeline::sequences::Cutter;
 use crate::pipeline::stack::{Labellers, Stack};
-use crate::pipeline::train::{Frozen, Labelled, RunOptions, RunSummary};
-use crate::pipeline::{gold, unused};
+use crate::pipeline::train::{Labelled, LayerLabels, RunOptions, RunSummary};
+use crate::pipeline::unused;
 use crate::training::{Algorithm, Flow, Observer, Prepared, Progress, Stop};
 use fieldmark_core::Alphabet;
+use fieldmark_core::container::Container;
 use fieldmark_graph::{
-    Description, GraphAlgorithm, GraphDataset, GraphDatasetBuilder, GraphModel, GraphTrainer, Relations,
-    Structure, TrainError,
+    Description, GraphAlgorithm, GraphDataset, GraphDatasetBuilder, GraphModel, GraphTrainer, Per, Relations,
+    Structure, StructureError, TrainError,
 };
 use fieldmark_text::document::Document;
 use fieldmark_text::features::{Extraction, Extractor, Growing, Numbering, Resources};
 use fieldmark_text::formats::{NoticeKind, Notices};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// A trained pipeline, and how training went.
@@ -64,63 +67,47 @@ pub fn train_graph(
     let mut resources = Resources::read(&config.features, folder)?;
     let stack = Stack::new(config, &resources)?;
     let mut labellers = stack.labellers();
-    let train = Layered::new(config, &layers, documents, &mut labellers, &mut notices)?;
-    let dev = Layered::new(config, &layers, dev, &mut labellers, &mut Notices::new())?;
-    unused::tell(config, &train.documents, &mut notices);
+    let train = cut_and_label(config, &layers, documents, &mut labellers, &mut notices)?;
+    let dev = cut_and_label(config, &layers, dev, &mut labellers, &mut Notices::new())?;
+    unused::tell(config, &train, &mut notices);
 
     let mut growing = Growing::default();
-    let mut builder = GraphDatasetBuilder::new(&description);
-    let mut origins = Vec::new();
-    let folds = Folds::new(config, &train.documents);
+    let mut described = Described::new(GraphDatasetBuilder::new(&description));
+    let folds = Folds::new(config, &train);
     for fold in 0..folds.count {
-        lists::fill(config, &train.documents, Some((fold, folds)), &mut resources);
+        lists::fill(config, &train, Some((fold, folds)), &mut resources);
         let extractor = extractor(config, &resources)?;
         let mut extraction = Extraction::new(&extractor, &mut growing);
-        train.describe(
-            &layers,
-            &extractor,
-            &mut extraction,
-            &mut builder,
-            &mut origins,
-            |index| folds.of(index) == fold,
-        )?;
+        let wanted = |index| folds.of(index) == fold;
+        described.add(&train, config, &layers, &extractor, &mut extraction, wanted)?;
     }
-    lists::fill(config, &train.documents, None, &mut resources);
-    let data = builder.finish_numbered(growing.names.clone())?;
+    lists::fill(config, &train, None, &mut resources);
+    let (data, origins) = described.finish(growing.names)?;
     check_labels(&layers, &data)?;
-    let dev_data = match dev.documents.len() {
-        0 => None,
-        _ => {
+    let dev_data = match &dev[..] {
+        [] => None,
+        dev => {
             let extractor = extractor(config, &resources)?;
-            let mut extraction = Extraction::new(&extractor, Frozen(&growing));
+            let numbers = Numbers::new(data.observations.clone(), &description);
+            let mut extraction = Extraction::new(&extractor, numbers);
             let labels = (0..layers.len())
                 .map(|layer| data.labels(layer).clone())
                 .collect();
-            let mut builder = GraphDatasetBuilder::with_alphabets(&description, Alphabet::new(), labels);
-            dev.describe(
-                &layers,
-                &extractor,
-                &mut extraction,
-                &mut builder,
-                &mut Vec::new(),
-                |_| true,
-            )?;
-            Some(builder.finish_numbered(growing.names.clone())?)
+            let builder = GraphDatasetBuilder::with_alphabets(&description, Alphabet::new(), labels);
+            let mut described = Described::new(builder);
+            described.add(dev, config, &layers, &extractor, &mut extraction, |_| true)?;
+            Some(described.finish(extraction.into_numbering().growing.names)?)
         }
     };
-    drop(growing);
     let structure = Structure::build(&data, &description, Relations::none())?;
-    for cut in structure.cuts(&data)? {
-        let origin = origins.get(cut.instance).map_or("", String::as_str);
-        notices.add(NoticeKind::Skipped, origin, None, cut.to_string());
-    }
-    let counts = Counts::of_graph(&layers, &train.cells, &data);
+    tell_computed_factors(&structure, &data, &origins, &mut notices)?;
+    let counts = Counts::of(&train, data.len(), data.positions(), data.fingerprint());
     let run = Run {
         graph,
         layers: &layers,
         structure: &structure,
         data: &data,
-        dev: dev_data.as_ref(),
+        dev: dev_data.as_ref().map(|(data, origins)| (data, &origins[..])),
         algorithm: &algorithm,
         origins: &origins,
     };
@@ -186,84 +173,124 @@ fn check_labels(layers: &[LayerConfig], data: &GraphDataset) -> Result<(), Error
     Ok(())
 }
 
-/// Documents that are cut, with their labels in all layers.
-struct Layered<'d> {
-    documents: Vec<Labelled<'d>>,
-    /// By document, then by layer, then by instance, then by token.
-    cells: Vec<Vec<Vec<Vec<String>>>>,
+/// What templates that look for distant positions did not find, or found too often.
+fn tell_computed_factors(
+    structure: &Structure,
+    data: &GraphDataset,
+    origins: &[Origin],
+    notices: &mut Notices,
+) -> Result<(), Error> {
+    let found = structure.computed_factors(data)?;
+    for cut in &found.cuts {
+        let message = format!(
+            "the template {:?} would join {} pairs of positions here, and its limit is {}: those of nearest occurrences \
+             are joined. Raise max_edges, or join rarer observations",
+            cut.template, cut.found, cut.kept
+        );
+        let origin = origins.get(cut.instance).map(Origin::to_string);
+        notices.add(NoticeKind::Skipped, &origin.unwrap_or_default(), None, message);
+    }
+    let is_cut = |template: &String| found.cuts.iter().any(|cut| cut.template == *template);
+    for (template, _) in found
+        .counts
+        .iter()
+        .filter(|(template, count)| *count == 0 && !is_cut(template))
+    {
+        let observations: Vec<&str> = data.observations.iter().take(SHOWN).collect();
+        let message = format!(
+            "the template {template:?} joins nothing in the training data: no two positions share an observation as it wants \
+             them to. Observations are called {observations:?}, …"
+        );
+        notices.add(NoticeKind::Skipped, "", None, message);
+    }
+    Ok(())
 }
 
-impl<'d> Layered<'d> {
-    fn new(
-        config: &Config,
-        layers: &[LayerConfig],
-        documents: &'d [Document],
-        labellers: &mut Labellers<'_>,
-        notices: &mut Notices,
-    ) -> Result<Self, Error> {
-        let cutter = Cutter::new(&config.text);
-        let instance = instance_name(config);
-        let mut layered = Self {
-            documents: Vec::with_capacity(documents.len()),
-            cells: Vec::with_capacity(documents.len()),
-        };
-        let mut first = 0;
-        for document in documents {
-            let sentences = cut(&cutter, instance, document, labellers, notices)?;
-            let cells = layers
-                .iter()
-                .map(|layer| layer_labels(layer, document, &sentences, notices));
-            layered.cells.push(cells.collect());
-            // Lists of names are made of the spans that the section `labels` describes.
-            let labels = gold::labels(&config.labels, document, &sentences, &mut Notices::new());
-            let count = sentences.len();
-            layered.documents.push(Labelled {
-                document,
-                sentences,
-                labels,
-                first,
-            });
-            first += count;
+/// Observations that are shown as examples of their names.
+const SHOWN: usize = 3;
+
+/// Documents that are cut, with their labels in all layers.
+fn cut_and_label<'d>(
+    config: &Config,
+    layers: &[LayerConfig],
+    documents: &'d [Document],
+    labellers: &mut Labellers<'_>,
+    notices: &mut Notices,
+) -> Result<Vec<Labelled<'d>>, Error> {
+    let cutter = Cutter::new(&config.text);
+    let instance = instance_name(config);
+    let mut all = Vec::with_capacity(documents.len());
+    let mut first = 0;
+    for document in documents {
+        let sentences = cut(&cutter, instance, document, labellers, notices)?;
+        tell_left_out(layers, document, &sentences, notices);
+        let labels = layers.iter().map(|layer| LayerLabels {
+            scheme: (layer.per == Per::Position).then(|| layer.scheme.into()),
+            of_spans: layer.has_spans(),
+            labels: layer_labels(layer, document, &sentences, notices),
+        });
+        let layers = labels.collect();
+        let count = sentences.len();
+        all.push(Labelled {
+            document,
+            sentences,
+            layers,
+            first,
+        });
+        first += count;
+    }
+    Ok(all)
+}
+
+/// Instances on their way to a data set.
+struct Described {
+    builder: GraphDatasetBuilder,
+    /// Where each comes from.
+    origins: Vec<Origin>,
+}
+
+impl Described {
+    fn new(builder: GraphDatasetBuilder) -> Self {
+        Self {
+            builder,
+            origins: Vec::new(),
         }
-        Ok(layered)
     }
 
-    /// Adds the instances that are wanted, by their number among all, and the id of the document of each. Those of
-    /// which nothing is known teach nothing.
-    fn describe<N: Numbering>(
-        &self,
+    /// Adds the instances that are wanted, by their number among all. Those of which nothing is known teach nothing.
+    fn add<N: Numbering>(
+        &mut self,
+        documents: &[Labelled<'_>],
+        config: &Config,
         layers: &[LayerConfig],
         extractor: &Extractor,
         extraction: &mut Extraction<'_, N>,
-        builder: &mut GraphDatasetBuilder,
-        origins: &mut Vec<String>,
         wanted: impl Fn(usize) -> bool,
     ) -> Result<(), Error> {
-        for (labelled, cells) in self.documents.iter().zip(&self.cells) {
-            let Labelled {
-                document,
-                sentences,
-                first,
-                ..
-            } = labelled;
-            sentences.try_for_each(&document.text, extractor.columns(), |index, sequence| {
-                let mut labels = cells.iter().flat_map(|instances| &instances[index]);
-                if !wanted(first + index) || labels.all(|label| is_open(label)) {
+        let is_sentence = instance_name(config) == InstanceName::Sentence;
+        for labelled in documents {
+            let (document, cells) = (labelled.document, &labelled.layers);
+            let (sentences, columns) = (&labelled.sentences, extractor.columns());
+            sentences.try_for_each(&document.text, columns, |index, sequence| {
+                let mut labels = cells.iter().flat_map(|layer| &layer.labels[index]);
+                if !wanted(labelled.first + index) || labels.all(|label| is_open(label)) {
                     return Ok(());
                 }
-                origins.push(document.id.clone());
-                let cell = |layer: usize, position: usize| cells[layer][index][position].as_str();
-                describe(
-                    extraction,
-                    sequence,
-                    layers,
-                    builder,
-                    cell,
-                    |builder, layer, name| Some(builder.label(layer, name)),
-                )
+                self.origins.push(Origin {
+                    document: document.id.clone(),
+                    sentence: is_sentence.then_some(index + 1),
+                });
+                let cell = |layer: usize, position: usize| cells[layer].labels[index][position].as_str();
+                let number =
+                    |builder: &mut GraphDatasetBuilder, layer, name: &str| Some(builder.label(layer, name));
+                describe(extraction, sequence, layers, &mut self.builder, cell, number)
             })?;
         }
         Ok(())
+    }
+
+    fn finish(self, names: Alphabet) -> Result<(GraphDataset, Vec<Origin>), Error> {
+        Ok((self.builder.finish_numbered(names)?, self.origins))
     }
 }
 
@@ -273,10 +300,10 @@ struct Run<'r> {
     layers: &'r [LayerConfig],
     structure: &'r Structure,
     data: &'r GraphDataset,
-    dev: Option<&'r GraphDataset>,
+    dev: Option<(&'r GraphDataset, &'r [Origin])>,
     algorithm: &'r GraphAlgorithm,
-    /// The document of each instance.
-    origins: &'r [String],
+    /// Where each instance comes from.
+    origins: &'r [Origin],
 }
 
 impl Run<'_> {
@@ -285,7 +312,7 @@ impl Run<'_> {
         options: &RunOptions<'_>,
         observer: &mut dyn Observer,
     ) -> Result<(Vec<f64>, RunSummary), Error> {
-        let warm = options.warm_start.map(GraphModel::read).transpose()?;
+        let warm = options.warm_start.map(warm_graph).transpose()?;
         let print = self.fingerprint(warm.as_ref());
         let saved = match &options.checkpoint {
             Some(checkpoint) if checkpoint.resume => {
@@ -372,22 +399,45 @@ impl Run<'_> {
     }
 
     /// How good weights are on development data.
-    fn score(&self, dev: &GraphDataset, weights: &[f64]) -> Result<f64, Error> {
+    fn score(&self, (dev, origins): (&GraphDataset, &[Origin]), weights: &[f64]) -> Result<f64, Error> {
         let labels = (0..self.layers.len()).map(|layer| self.data.labels(layer));
         let mut scores = GraphScores::none(self.layers.iter().zip(labels));
-        scores.add_data(self.layers, dev, self.structure, weights, &self.graph.inference)?;
+        let inference = &self.graph.inference;
+        scores
+            .add_data(self.layers, dev, self.structure, weights, inference)
+            .map_err(|error| match error {
+                Error::GraphStructure(StructureError::Graph { instance, error }) => {
+                    self.problem(dev, origins, instance, &error)
+                }
+                error => error,
+            })?;
         Ok(scores.score())
     }
 
     /// An error of training, with the document that it is about.
     fn place(&self, error: TrainError) -> Error {
         match &error {
-            TrainError::Instance { instance, error } => match self.origins.get(*instance) {
-                Some(origin) => Error::Option(format!("{origin}: {error}")),
-                None => Error::Option(error.to_string()),
-            },
+            TrainError::Instance { instance, error }
+            | TrainError::Structure(StructureError::Graph { instance, error }) => {
+                self.problem(self.data, self.origins, *instance, error)
+            }
             _ => error.into(),
         }
+    }
+
+    fn problem(
+        &self,
+        data: &GraphDataset,
+        origins: &[Origin],
+        instance: usize,
+        error: &fieldmark_graph::Error,
+    ) -> Error {
+        let length = data.instance(instance).len();
+        let problem = in_words(error, self.structure, self.layers, length, |_| None);
+        Error::Option(match origins.get(instance) {
+            Some(origin) => format!("{origin}: {problem}"),
+            None => problem,
+        })
     }
 
     /// The same for two runs that take the same steps.
@@ -401,9 +451,23 @@ impl Run<'_> {
             GraphAlgorithm::SampleRank(options) => options.max_iterations = 0,
         }
         let description: &Description = self.structure.description();
-        let dev = self.dev.map(GraphDataset::fingerprint);
+        // Which iteration is the best depends on the engine that labels development data.
+        let inference = &self.graph.inference;
+        let dev = self.dev.map(|(data, _)| (data.fingerprint(), inference));
         let warm = warm.map(GraphModel::fingerprint);
         let choices = format!("{algorithm:?} {description:?} {dev:?} {warm:?}");
         Alphabet::hash(&format!("{:016x} {choices}", self.data.fingerprint()))
     }
+}
+
+/// The graph of a model file, whose weights are to be taken over.
+fn warm_graph(container: &Arc<Container>) -> Result<GraphModel, Error> {
+    if !GraphModel::is_in(container) {
+        return Err(Error::Option(
+            "the model to start from is a chain, and this config describes a graph: weights can be taken over from graphs \
+             only, such as one of the kind linear-chain"
+                .into(),
+        ));
+    }
+    Ok(GraphModel::read(container)?)
 }
