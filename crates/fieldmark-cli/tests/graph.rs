@@ -35,6 +35,9 @@ fn labels_of_all_layers_are_a_table_columns_or_json() {
         "{columns}"
     );
 
+    let page = place.run("tag joint.fmk new.txt --to html");
+    assert!(page.contains("DT B-NP") && page.contains("VB O"), "{page}");
+
     let json = place.run("tag joint.fmk new.txt --json --probs --marginals");
     let answer: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(answer["labels"]["pos"], serde_json::json!(["DT", "NN", "VB"]));
@@ -73,7 +76,16 @@ fn scores_are_those_of_layers_and_of_all_together() {
     assert!(table.contains("joint accuracy"), "{table}");
     assert!(table.contains("F1") && table.contains("accuracy"), "{table}");
     place.run("cv joint.toml --folds 2 --html cv.html");
-    assert!(place.read("cv.html").contains("Joint accuracy"));
+    let page = place.read("cv.html");
+    for part in [
+        "Joint accuracy",
+        "Layer pos",
+        "Layer chunk",
+        "Confusion",
+        "alibration",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
     place.write("first.json", place.run("cv joint.toml --folds 2 --json"));
     let tested = place.run("cv joint.toml --folds 2 -o training.c2=5 --against first.json");
     assert!(tested.contains("minus first.json"), "{tested}");
@@ -205,4 +217,20 @@ fn names_inside_of_names_are_spans() {
         table.contains("\t4\t17\tORG\t") && table.contains("\t12\t17\tLOC\t"),
         "{table}"
     );
+    place.write(
+        "again.jsonl",
+        format!("{}{}", place.read("train.jsonl"), place.read("train.jsonl")),
+    );
+    let scores = place.run("cv nested.toml --folds 2 -o data.train=['again.jsonl'] --html cv.html");
+    let rows: Vec<Vec<&str>> = scores
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    for measure in ["precision", "recall", "F1"] {
+        assert!(
+            rows.iter().any(|row| row.starts_with(&["all", measure])),
+            "{scores}"
+        );
+    }
+    assert!(place.read("cv.html").contains("Confusion"));
 }

@@ -1,7 +1,10 @@
 //! How long a pass of training takes on synthetic reports: 3 chains of 7, 84 and 46 labels, 500 to 1000 positions, a few
 //! hundred thousand observations.
 //!
-//!     cargo run --release -p fieldmark-graph --example train_speed [INSTANCES] [THREADS] [pseudolikelihood|piecewise|loopy] [POSITIONS]
+//!     cargo run --release -p fieldmark-graph --example train_speed [INSTANCES] [THREADS] [pseudolikelihood|piecewise|loopy] [POSITIONS] [MODEL]
+//!
+//! More data have more observations, each with more labels, so that a position has more features. To see how time grows with
+//! data alone, MODEL says of how many instances (or with POSITIONS, of positions as long as that) features are chosen.
 
 use fieldmark_core::Gold;
 use fieldmark_core::optimize::{Lbfgs, LbfgsOptions, Objective, Prior};
@@ -33,9 +36,26 @@ impl Noise {
     }
 }
 
-fn synthetic(instances: usize, positions: Option<usize>) -> Result<GraphDataset, Error> {
-    let description = Description::factorial(&["sentence", "subsection", "section"]);
-    let mut builder = GraphDatasetBuilder::new(&description);
+fn description() -> Description {
+    Description::factorial(&["sentence", "subsection", "section"])
+}
+
+/// Reports, of which a smaller number are the first of a larger one. With `known`, observations and labels have its numbers.
+fn synthetic(
+    instances: usize,
+    positions: Option<usize>,
+    known: Option<&GraphDataset>,
+) -> Result<GraphDataset, Error> {
+    let description = description();
+    let mut builder = match known {
+        Some(known) => {
+            let labels = (0..LABELS.len())
+                .map(|layer| known.labels(layer).clone())
+                .collect();
+            GraphDatasetBuilder::with_alphabets(&description, known.observations.clone(), labels)
+        }
+        None => GraphDatasetBuilder::new(&description),
+    };
     for (layer, &count) in LABELS.iter().enumerate() {
         (0..count).for_each(|label| {
             builder.label(layer, &format!("label {label}"));
@@ -90,9 +110,19 @@ fn processor_seconds() -> Option<f64> {
     Some((ticks()? + ticks()?) / 100.0)
 }
 
-fn run(instances: usize, loss: Loss, positions: Option<usize>) -> Result<(), Error> {
+/// How many reports of which length.
+#[derive(Clone, Copy)]
+struct Size {
+    instances: usize,
+    positions: Option<usize>,
+}
+
+fn run(size: Size, model: Option<Size>, loss: Loss) -> Result<(), Error> {
     let start = Instant::now();
-    let data = synthetic(instances, positions)?;
+    let seen = model
+        .map(|model| synthetic(model.instances, model.positions, None))
+        .transpose()?;
+    let data = synthetic(size.instances, size.positions, seen.as_ref())?;
     println!(
         "{} instances, {} positions, {} observations, {} MB: {:.1} s",
         data.len(),
@@ -102,8 +132,8 @@ fn run(instances: usize, loss: Loss, positions: Option<usize>) -> Result<(), Err
         start.elapsed().as_secs_f64()
     );
     let start = Instant::now();
-    let description = Description::factorial(&["sentence", "subsection", "section"]);
-    let structure = Structure::build(&data, &description, Relations::none())?;
+    let structure = Structure::build(seen.as_ref().unwrap_or(&data), &description(), Relations::none())?;
+    drop(seen);
     println!(
         "{} weights: {:.1} s",
         structure.weights(),
@@ -152,6 +182,20 @@ fn main() -> Result<(), Error> {
         _ => Loss::Pseudolikelihood,
     };
     let threads = number(1).unwrap_or(2);
+    let size = Size {
+        instances: number(0).unwrap_or(1000),
+        positions: number(3).filter(|&positions| positions > 0),
+    };
+    let model = number(4).map(|model| match size.positions {
+        Some(_) => Size {
+            positions: Some(model),
+            ..size
+        },
+        None => Size {
+            instances: model,
+            ..size
+        },
+    });
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
-    pool.install(|| run(number(0).unwrap_or(1000), loss, number(3)))
+    pool.install(|| run(size, model, loss))
 }

@@ -32,7 +32,7 @@ pub struct DocumentOptions {
     /// finds no spans: its table has a line for each token. Formats show its labels as they can: columns in the label
     /// column, CoNLL-U in the column of that name, HTML under the words, jsonl with each token; what a format has no
     /// place for is told. A graph that labels tokens in several columns has a table with all of them; columns and jsonl
-    /// hold them too, HTML and CoNLL-U do not.
+    /// hold them too, CoNLL-U in the columns of their names, and HTML shows them together under the words.
     #[arg(long, value_name = "FORMAT")]
     to: Option<String>,
 
@@ -218,22 +218,26 @@ impl Arguments {
         Ok(())
     }
 
-    pub(super) fn writer<'a>(
-        &'a self,
-        header: &Header<'_>,
-        source: Option<&Source>,
-    ) -> Result<Box<dyn DocumentWriter + 'a>, Failure> {
-        let path = self.documents.output();
-        let named = path.and_then(DocumentFormat::by_name);
-        let format = match self.documents.to.as_deref() {
+    /// The format of documents that are written, `None` for tables.
+    pub(super) fn format_to_write(&self) -> Result<Option<DocumentFormat>, Failure> {
+        let named = self.documents.output().and_then(DocumentFormat::by_name);
+        Ok(match self.documents.to.as_deref() {
             Some("spans") => None,
             Some(name) => Some(
                 name.parse::<DocumentFormat>()
                     .map_err(|error| Failure::user(format_args!("--to: {error}, and spans")))?,
             ),
             None => named,
-        };
-        let Some(format) = format else {
+        })
+    }
+
+    pub(super) fn writer<'a>(
+        &'a self,
+        header: &Header<'_>,
+        source: Option<&Source>,
+    ) -> Result<Box<dyn DocumentWriter + 'a>, Failure> {
+        let path = self.documents.output();
+        let Some(format) = self.format_to_write()? else {
             let mut out = Output::create(path).map_err(|error| self.unwritten(error))?;
             if let [first, others @ ..] = &header.columns[..] {
                 let labels = if others.is_empty() {

@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use fieldmark::config::LayerConfig;
 use fieldmark::text::Source;
 use fieldmark::text::document::Document;
-use fieldmark::text::formats::Notices;
+use fieldmark::text::formats::{DocumentFormat, Notices};
 use fieldmark::text::offsets::{Offsets, Unit};
 use fieldmark::{GraphAnnotator, GraphAnnotatorOptions, GraphAnswer, GraphPipeline, GraphReport};
 use serde_json::{Map, Value, json};
@@ -95,6 +95,8 @@ impl Arguments {
             labels: labels.collect(),
         };
         let mut output = self.writer(&header, files.first().map(Source::from_argument).as_ref())?;
+        // A page has room for one label under each word.
+        let joins = columns.len() > 1 && self.format_to_write()? == Some(DocumentFormat::Html);
         let mut annotators: Vec<Option<GraphAnnotator<'_>>> = Vec::new();
         annotators.resize_with(rayon::current_num_threads(), || None);
         self.for_each_group(pipeline.config(), files, notices, console, |group, notices| {
@@ -106,7 +108,10 @@ impl Arguments {
             for own in annotators.iter_mut().flatten() {
                 report.extend(own.take_report());
             }
-            for document in &*group {
+            for document in &mut *group {
+                if joins {
+                    join_columns(document, &columns);
+                }
                 output
                     .write(document, notices)
                     .map_err(|error| self.unwritten(error))?;
@@ -166,6 +171,27 @@ impl Arguments {
         })?;
         Ok(output.flush()?)
     }
+}
+
+/// Makes one label of those that the tokens of a document have in some columns.
+fn join_columns(document: &mut Document, columns: &[String]) {
+    let Some(given) = &mut document.given else {
+        return;
+    };
+    let places: Vec<usize> = columns
+        .iter()
+        .filter_map(|name| given.columns.iter().position(|column| column == name))
+        .collect();
+    let place = given.columns.len();
+    for token in given.sentences.iter_mut().flatten() {
+        let cell = |&place: &usize| token.columns.get(place).map_or("", String::as_str);
+        let joined = places.iter().map(cell).collect::<Vec<_>>().join(" ");
+        token.columns.resize(place, String::new());
+        token.columns.push(joined);
+    }
+    let name = columns.join(" ");
+    given.columns.push(name.clone());
+    given.labels = Some(name);
 }
 
 /// Answers as JSON.

@@ -166,6 +166,76 @@ fn a_linear_chain_is_the_chain_engine() {
     assert_eq!(scores(&new).len(), 6);
 }
 
+fn sample(source: &str, count: usize) -> Vec<Document> {
+    let sentences = crate::sample::parse(source).unwrap();
+    let document = |sentence: &fieldmark_text::markup::Sentence<'_>| {
+        let spans = sentence.spans.iter();
+        let spans = spans.map(|span| (span.start..span.end, span.kind));
+        marked(&sentence.text, &spans.collect::<Vec<_>>())
+    };
+    sentences.iter().take(count).map(document).collect()
+}
+
+/// One config, as a chain and as a graph: the same features, loss, spans, probabilities and scores.
+#[test]
+fn a_config_is_the_same_model_as_a_chain_and_as_a_graph() {
+    let text = "
+        features = [
+            { kind = 'bias' },
+            { kind = 'word', offsets = [-1, 0, 1] },
+            { kind = 'suffix', lengths = [2, 3] },
+            { kind = 'shape', offsets = [-1, 0] },
+            { kind = 'conjunction', of = ['W@-1', 'W'] },
+            { kind = 'dictionary', training = 'DRUG', folds = 3 },
+        ]
+        [text]
+        tokenizer = 'clinical'
+        [training]
+        c2 = 0.5
+        epsilon = 1e-8
+        delta = 0
+        [[postprocess]]
+        kind = 'brackets'
+    ";
+    let (documents, test) = (sample(crate::sample::TRAIN, 60), sample(crate::sample::TEST, 40));
+    for scheme in ["iob2", "iobes"] {
+        let scheme = format!("labels.scheme={scheme}");
+        let chain = parse(text, &[&scheme]);
+        let options = RunOptions::default();
+        let chain = crate::train_pipeline(&chain, Path::new(""), &documents, &[], &options, &mut ()).unwrap();
+        let graph = train(&parse(text, &[&scheme, "graph.kind=linear-chain"]), &documents);
+        assert_eq!(chain.run.features, graph.run.features);
+        let loss = |run: &crate::RunSummary| run.iterations.last().unwrap().iteration.loss;
+        let (one, other) = (loss(&chain.run), loss(&graph.run));
+        assert!((one - other).abs() < 1e-9 * one, "{one} {other}");
+        let mut annotator = graph.pipeline.annotator().unwrap();
+        let mut spans = 0;
+        for document in &test {
+            let (mut one, mut other) = (document.clone(), document.clone());
+            chain.pipeline.annotator().annotate(&mut one).unwrap();
+            annotator.annotate(&mut other).unwrap();
+            assert_eq!(
+                one.annotations.len(),
+                other.annotations.len(),
+                "{}",
+                document.text
+            );
+            for (one, other) in one.annotations.iter().zip(&other.annotations) {
+                assert_eq!((one.range(), &one.kind), (other.range(), &other.kind));
+                let (one, other) = (one.score.unwrap(), other.score.unwrap());
+                assert!((one - other).abs() < 1e-5, "{one} {other}");
+                spans += 1;
+            }
+        }
+        assert!(spans > 20, "{spans}");
+        let (one, other) = (
+            chain.pipeline.score(&test).unwrap(),
+            graph.pipeline.score(&test).unwrap(),
+        );
+        assert_eq!(one.spans.total(), other.spans.unwrap().total());
+    }
+}
+
 fn marked(text: &str, spans: &[(Range<usize>, &str)]) -> Document {
     Document {
         annotations: spans
