@@ -1,0 +1,1 @@
+//! A project in its database.
