@@ -6,7 +6,9 @@
 //! * [`engine`]: a project at work: what is known of every sentence, what the model says of the rest, what to ask next,
 //!   and the training that goes on in the background. It knows nothing of HTTP.
 //! * [`annotate`]: the routes of the page.
+//! * [`http`]: connections, limits, tokens and errors of both servers.
 
 pub mod annotate;
 pub mod engine;
+pub mod http;
 pub mod project;
