@@ -75,6 +75,8 @@ function drawHead() {
   const chip = byId("model");
   chip.hidden = false;
   chip.classList.toggle("works", Boolean(model.training));
+  chip.classList.toggle("warn", Boolean(model.problem));
+  chip.title = model.problem ?? "";
   const words = model.version ? `model ${model.version}` : "no model yet";
   fill(chip, model.training ? `${words}, learning` : words, h("span", { class: "more" }, ` · ${count(progress.answers ?? 0, "answer")}`));
 }
@@ -83,12 +85,12 @@ function drawHead() {
 function drawSaving({ waiting, trouble }) {
   const chip = byId("saving");
   chip.hidden = waiting === 0;
-  chip.textContent = trouble ? `${count(waiting, "answer")} not saved` : "saving …";
+  chip.textContent = trouble ? `${count(waiting, "change")} not saved` : "saving …";
   chip.classList.toggle("warn", Boolean(trouble));
   const box = byId("trouble");
   if (!trouble) box.hidden = true;
   else if (box.dataset.words !== `${waiting} ${trouble}`) {
-    fill(box, `Not saved: ${trouble}. ${count(waiting, "answer")} will be sent again until it is. `, button("Try now", retry, { kind: "small" }));
+    fill(box, `Not saved: ${trouble}. ${count(waiting, "change")} will be sent again until the server has stored it. `, button("Try now", retry, { kind: "small" }));
   }
   if (trouble) box.hidden = false;
   box.dataset.words = trouble ? `${waiting} ${trouble}` : "";

@@ -61,6 +61,7 @@ export class AskView {
     this.question = question;
     this.reason = reason;
     this.card.classList.remove("saving");
+    this.card.dataset.shown = Number(this.card.dataset.shown ?? 0) + 1;
     this.element.classList.toggle("idle", !question);
     if (!question) {
       fill(this.choices);
@@ -125,6 +126,7 @@ export class AskView {
   #words({ kind, suggestion, target }) {
     if (kind === "sentence") return ["Is every span of this sentence right?"];
     const quoted = (range) => ["“", isolated(excerpt(this.text.textOf(range), 60)), "”"];
+    if (!suggestion.type && suggestion.probability < 0.5) return ["What is ", ...quoted(target), "?"];
     if (!suggestion.type) return ["Is ", ...quoted(target), " outside of all types?"];
     return ["Is ", ...quoted(suggestion), " a ", isolated(suggestion.type, { class: `kind ${colourOf(suggestion.type)}` }), "?"];
   }
@@ -365,7 +367,17 @@ const plain = ({ start, end }) => ({ start, end });
 
 const drafts = (spans) => spans.map((span) => ({ ...span, how: span.how === "known" ? "draft" : "suggested" }));
 
-function context(text, side) {
-  const trimmed = side === "before" ? text?.trimStart() : text?.trimEnd();
-  return trimmed ? h("p", { class: "context", dir: "auto" }, trimmed) : null;
+const CONTEXT = 220;
+
+// A little of the text around the sentence, cut between words.
+function context(text = "", side) {
+  const flat = text.replace(/\n\s*\n+/gu, "\n").trim();
+  if (!flat) return null;
+  const before = side === "before";
+  let words = flat;
+  if (flat.length > CONTEXT) {
+    const kept = before ? flat.slice(-CONTEXT).replace(/^\S*\s/u, "") : flat.slice(0, CONTEXT).replace(/\s\S*$/u, "");
+    words = before ? `… ${kept}` : `${kept} …`;
+  }
+  return h("p", { class: "context", dir: "auto" }, words);
 }

@@ -4,7 +4,17 @@ import { button, fill, h, isolated } from "./dom.js";
 import { uploader } from "./upload.js";
 import { count, percent } from "./words.js";
 
-const STATUS = { "": "all", new: "new", begun: "begun", done: "done", skipped: "skipped", flagged: "flagged" };
+const STATUS = {
+  "": "all",
+  new: "new",
+  begun: "begun",
+  done: "done",
+  skipped: "skipped",
+  flagged: "flagged",
+  commented: "with comments",
+  shared: "shared",
+  "held-out": "held out",
+};
 
 export class DocumentsView {
   title = "Documents";
@@ -89,7 +99,7 @@ export class DocumentsView {
   }
 }
 
-function line({ id, name, tokens, labelled, status, flagged, comments, held_out, shared }) {
+function line({ id, name, tokens, labelled, status, flagged, comments, held_out, shared, doubt }) {
   const share = tokens ? labelled / tokens : 0;
   const meter = h("span", { class: "meter", title: `${labelled} of ${tokens} tokens labelled` });
   meter.style.setProperty("--share", share.toFixed(3));
@@ -102,6 +112,7 @@ function line({ id, name, tokens, labelled, status, flagged, comments, held_out,
       { class: "facts" },
       flagged && h("span", { class: "chip warn" }, "flagged"),
       comments > 0 && h("span", { class: "chip" }, count(comments, "comment")),
+      doubt > 0 && h("a", { class: "chip warn", href: "#doubts" }, count(doubt, "doubt")),
       held_out && h("span", { class: "chip held" }, "held out"),
       shared && h("span", { class: "chip" }, "shared"),
       h("span", { class: `chip is-${status}` }, status),

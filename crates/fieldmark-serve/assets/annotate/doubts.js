@@ -26,11 +26,12 @@ export class DoubtsView {
 
   async #load() {
     try {
-      const { state: now, doubts, error } = await get("/api/doubts");
+      const { state: now, doubts, total, problem } = await get("/api/doubts");
       if (!this.element.isConnected) return;
       this.doubts = doubts ?? [];
       this.at = Math.min(this.at, Math.max(0, this.doubts.length - 1));
-      this.#draw(now, error);
+      this.more = (total ?? this.doubts.length) - this.doubts.length;
+      this.#draw(now, problem);
       if (now === "running") this.timer = setTimeout(() => this.#load(), 1000);
     } catch (error) {
       fill(this.body, h("p", { role: "alert" }, `Doubts cannot be shown: ${error.message}.`));
@@ -46,12 +47,12 @@ export class DoubtsView {
     this.#load();
   }
 
-  #draw(now, error) {
+  #draw(now, problem) {
     const lead = h("p", { class: "soft" }, "The labels are split into parts; a model that has not seen a part says how likely its labels are. The least likely come first: often they are mistakes.");
     const again = button(now === "none" ? "Look for doubtful labels" : "Look again", () => this.#start(), { kind: now === "none" ? "primary" : "small" });
     if (now === "running") return fill(this.body, lead, h("div", { class: "card", role: "status" }, h("p", {}, "Looking …"), h("div", { class: "busy" })));
-    if (!this.doubts.length) return fill(this.body, lead, h("div", { class: "card" }, error && h("p", { role: "alert" }, error), now === "ready" && h("p", {}, "No label is doubtful."), again));
-    fill(this.body, lead, this.#card(), h("div", { class: "dock" }, this.#choices()), this.#list(), h("p", { class: "row" }, again));
+    if (!this.doubts.length) return fill(this.body, lead, h("div", { class: "card" }, problem && h("p", { role: "alert" }, problem), now === "ready" && !problem && h("p", {}, "No label is doubtful."), again));
+    fill(this.body, lead, this.#card(), h("div", { class: "dock" }, this.#choices()), this.#list(), h("p", { class: "row" }, this.more > 0 && h("span", { class: "soft" }, `${count(this.more, "more doubt")} when these are settled.`), again));
   }
 
   #card() {

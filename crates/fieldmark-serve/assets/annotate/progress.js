@@ -44,6 +44,7 @@ export class ProgressView {
         figure("Seconds per answer", progress.seconds_per_answer ? seconds(progress.seconds_per_answer) : "–"),
         figure("Model", model.version ? `${model.version}` : "none yet"),
       ),
+      model.problem && h("p", { class: "card", role: "alert" }, `There is no newer model: ${model.problem}`),
       h("section", { class: "card" }, h("h3", {}, "Learning curve"), this.#curve(curve, held_out, next)),
       h("section", { class: "card" }, h("h3", {}, "By type"), this.#types(types, weak)),
     );
@@ -64,7 +65,7 @@ export class ProgressView {
     ];
     const guess = next && Array.isArray(next.token_f1) ? { from: [last.answers, last.token_f1], x: last.answers + next.answers, low: next.token_f1[0], mid: next.token_f1[1], high: next.token_f1[2] } : null;
     return [
-      h("p", { class: "soft" }, `Scores on ${count(heldOut.sentences, "held-out sentence")} (${count(heldOut.tokens, "token")}), which the model does not learn from.`),
+      h("p", { class: "soft" }, `Scores on ${count(heldOut.sentences, "sentence")} (${count(heldOut.tokens, "token")}) of ${heldOut.of ?? heldOut.sentences} that are held out: the model does not learn from them.`),
       learningCurve(`Token F1 ${score(last.token_f1)} and span F1 ${score(last.span_f1)} after ${count(last.answers, "answer")}`, "Answers", series, guess),
       h("p", { class: "gain" }, this.#gain(curve, next)),
     ];
