@@ -7,43 +7,58 @@ export class TakeView {
   title = "Take away";
 
   enter() {
-    const said = h("p", { role: "status", class: "soft" });
-    const save = async (path, name, what) => {
-      said.textContent = `Preparing ${what} …`;
-      try {
-        const got = await download(path, name);
-        said.textContent = `Saved as ${got}.`;
-      } catch (error) {
-        said.textContent = `Not saved: ${error.message}.`;
-      }
-      announce(said.textContent);
-    };
-    const formats = state.project.formats ?? [];
-    this.element = h(
-      "section",
-      { class: "narrow" },
-      h("h2", { class: "view" }, "Take away"),
-      h(
-        "div",
-        { class: "card" },
-        h("h3", {}, "The model"),
-        h("p", { class: "soft" }, "One file that tags raw text: ", h("code", {}, "fieldmark tag --model model.fmk TEXTS"), " or ", h("code", {}, "fieldmark serve model.fmk"), "."),
-        button("Save model.fmk", () => save("/api/model", "model.fmk", "the model"), { kind: "primary" }),
-      ),
-      h(
-        "div",
-        { class: "card" },
-        h("h3", {}, "The annotations"),
-        h("p", { class: "soft" }, "All documents, with what was decided and what annotators agree on."),
-        h("div", { class: "formats" }, formats.map((format) => button(format, () => save(`/api/export?format=${encodeURIComponent(format)}`, `annotations.${format}`, format)))),
-      ),
-      said,
-    );
+    this.said = h("p", { role: "status", class: "soft" });
+    this.element = h("section", { class: "narrow" }, h("h2", { class: "view" }, "Take away"), this.#model(), this.#annotations(), this.said);
   }
 
   leave() {}
 
   commands() {
     return [];
+  }
+
+  #model() {
+    return h(
+      "div",
+      { class: "card" },
+      h("h3", {}, "The model"),
+      h("p", { class: "soft" }, "One file that marks raw text: ", h("code", {}, "fieldmark tag model.fmk TEXTS"), " or ", h("code", {}, "fieldmark serve model.fmk"), "."),
+      button("Save model.fmk", () => this.#save("/api/model", "model.fmk", "the model"), { kind: "primary" }),
+    );
+  }
+
+  #annotations() {
+    const fill = h("input", { type: "checkbox" });
+    const labelled = h("input", { type: "checkbox" });
+    const people = state.project.users ?? [];
+    const user = h("select", {}, h("option", { value: "" }, "everybody"), people.map((name) => h("option", { value: name }, name)));
+    const save = (format) => {
+      const query = new URLSearchParams({ format, fill: fill.checked, labelled: labelled.checked, user: user.value });
+      this.#save(`/api/export?${query}`, `annotations.${format}`, format);
+    };
+    return h(
+      "div",
+      { class: "card" },
+      h("h3", {}, "The annotations"),
+      h("p", { class: "soft" }, "What was decided where annotators differ, and what they say elsewhere."),
+      h(
+        "div",
+        { class: "options" },
+        h("label", {}, fill, " with the model’s spans where nobody has said anything"),
+        h("label", {}, labelled, " only documents with labels"),
+        people.length > 1 && h("label", {}, "labels of ", user),
+      ),
+      h("div", { class: "formats" }, (state.project.formats ?? []).map((format) => button(format, () => save(format)))),
+    );
+  }
+
+  async #save(path, name, what) {
+    this.said.textContent = `Preparing ${what} …`;
+    try {
+      this.said.textContent = `Saved as ${await download(path, name)}.`;
+    } catch (error) {
+      this.said.textContent = `Not saved: ${error.message}.`;
+    }
+    announce(this.said.textContent);
   }
 }
