@@ -3,7 +3,7 @@
 use crate::strategy::Needs;
 use crate::{Error, Fitted, Pool};
 use fieldmark_chain::Tagger;
-use fieldmark_chain::inference::{Constraints, Space};
+use fieldmark_chain::inference::{Constraints, Inference, Space};
 use fieldmark_core::Gold;
 
 /// What a model says of one sequence: as much as was asked for.
@@ -54,6 +54,7 @@ impl Estimate {
 pub struct Estimator<'m> {
     tagger: Tagger<'m>,
     constraints: Constraints,
+    labels: usize,
 }
 
 impl<'m> Estimator<'m> {
@@ -62,7 +63,37 @@ impl<'m> Estimator<'m> {
         Self {
             tagger: Tagger::new(model.structure(), model.weights(), Space::default()),
             constraints: Constraints::none(),
+            labels: model.structure().labels(),
         }
+    }
+
+    /// Everything that can be asked about a sequence of the pool, under what `known` says of its positions, by their
+    /// numbers in the pool.
+    ///
+    /// Labels that were added to the pool after the model was trained tell it nothing.
+    pub fn load<'g>(
+        &mut self,
+        pool: &Pool,
+        sequence: usize,
+        known: impl Fn(usize) -> Gold<'g>,
+    ) -> Result<Inference<'_, '_, f64>, Error> {
+        let of_model = |label: &u32| (*label as usize) < self.labels;
+        self.constraints.clear_positions();
+        for (t, position) in pool.positions(sequence).enumerate() {
+            let one;
+            let labels = match known(position) {
+                Gold::Known(label) => {
+                    one = [label];
+                    &one[..]
+                }
+                Gold::Ambiguous(labels) => labels,
+                Gold::Unknown => &[],
+            };
+            if labels.iter().any(of_model) {
+                self.constraints.allow(t, labels.iter().copied().filter(of_model));
+            }
+        }
+        Ok(self.tagger.load(pool.instance(sequence), &self.constraints)?)
     }
 
     /// Estimates a sequence of the pool under what is known of it (constrained forward–backward and Viterbi;
@@ -74,15 +105,7 @@ impl<'m> Estimator<'m> {
         needs: Needs,
         out: &mut Estimate,
     ) -> Result<(), Error> {
-        self.constraints.clear_positions();
-        for (t, position) in pool.positions(sequence).enumerate() {
-            match pool.known(position) {
-                Gold::Known(label) => _ = self.constraints.fix(t, label),
-                Gold::Ambiguous(labels) => _ = self.constraints.allow(t, labels.iter().copied()),
-                Gold::Unknown => {}
-            }
-        }
-        let mut inference = self.tagger.load(pool.instance(sequence), &self.constraints)?;
+        let mut inference = self.load(pool, sequence, |position| pool.known(position))?;
         out.labels = inference.labels();
         if needs.marginals {
             inference.marginals(&mut out.marginals)?;

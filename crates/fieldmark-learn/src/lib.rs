@@ -47,7 +47,7 @@
 //!     model = Fitted::train(&pool, &options, Some(&model))?;
 //! }
 //! assert_eq!(pool.labelled_positions(), 4);
-//! let model = model.to_model(&data);
+//! let model = model.to_model(&pool);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -61,6 +61,17 @@ impl Fitted {
         Self::train_on(pool.training_data()?, options, last.filter(|_| options.warm))
     }
 
+    /// The same on some sequences only, those that are set aside included.
+    pub fn train_part(
+        pool: &Pool,
+        options: &LearnOptions,
+        last: Option<&Fitted>,
+        wanted: impl Fn(usize) -> bool,
+    ) -> Result<Self, Error> {
+        let data = pool.training_data_of(wanted)?;
+        Self::train_on(data, options, last.filter(|_| options.warm))
+    }
+
     /// Trains on data, whose alphabets are those of `last`.
     pub(crate) fn train_on(
         data: Dataset,
@@ -141,11 +152,12 @@ impl Fitted {
         self.loss
     }
 
-    /// The model as it goes into a file. `data` are those of the pool.
-    pub fn to_model(&self, data: &Dataset) -> ChainModel {
+    /// The model as it goes into a file. `pool` is the one that it was trained on.
+    pub fn to_model(&self, pool: &Pool) -> ChainModel {
+        let known = pool.labels().iter().take(self.structure.labels());
         ChainModel::new(
-            data.labels.clone(),
-            &data.observations,
+            known.collect(),
+            &pool.data().observations,
             &self.structure,
             &self.weights,
         )

@@ -175,8 +175,38 @@ fn a_model_for_a_file_says_the_same() {
     let mut pool = Pool::unlabelled(data.clone());
     answer_gold(&mut pool, |at| at % 2 == 0);
     let fitted = Fitted::train(&pool, &LearnOptions::default(), None).unwrap();
-    let model = fitted.to_model(&data);
+    let model = fitted.to_model(&pool);
     assert_eq!(model.labels().len(), 3);
     let active = fitted.weights().iter().filter(|&&weight| weight != 0.0).count();
     assert_eq!(model.active(), active);
+}
+
+/// Labels that are added later change nothing until a model is trained with them, and keep the weights of the others.
+#[test]
+fn labels_that_are_added_leave_older_models_alone() {
+    let data = Arc::new(random_data(&mut SplitMix64(11), 3, &[5, 4, 6, 3]));
+    let mut pool = Pool::unlabelled(data);
+    answer_gold(&mut pool, |at| at % 2 == 0);
+    let old = Fitted::train(&pool, &LearnOptions::default(), None).unwrap();
+    let needs = crate::Needs {
+        marginals: true,
+        ..crate::Needs::default()
+    };
+    let (mut before, mut after) = (crate::Estimate::default(), crate::Estimate::default());
+    crate::Estimator::new(&old)
+        .run(&pool, 0, needs, &mut before)
+        .unwrap();
+    let new = pool.add_label("B-NEW");
+    pool.answer(0, 1, new).unwrap();
+    crate::Estimator::new(&old)
+        .run(&pool, 0, needs, &mut after)
+        .unwrap();
+    assert_eq!(before, after, "the old model knows nothing of the label");
+    let fitted = Fitted::train(&pool, &LearnOptions::default(), Some(&old)).unwrap();
+    crate::Estimator::new(&fitted)
+        .run(&pool, 0, needs, &mut after)
+        .unwrap();
+    assert_eq!(after.marginals(1)[new as usize], 1.0);
+    assert_eq!(fitted.to_model(&pool).labels().len(), 4);
+    assert_eq!(old.to_model(&pool).labels().len(), 3);
 }

@@ -1,25 +1,35 @@
 //! [`Pool`]: sequences, and what is known of their labels so far.
 
 use crate::Error;
-use fieldmark_core::{Dataset, DatasetBuilder, Gold, Instance};
+use fieldmark_core::{Alphabet, Dataset, DatasetBuilder, Gold, Instance};
 use std::ops::Range;
 use std::sync::Arc;
 
 /// No answer yet.
 const OPEN: u32 = u32::MAX;
+/// Codes from here up are indices into the table of label sets: of answers,
+const FIRST_ANSWER: u32 = 1 << 31;
+/// and of positions that are not answered, but cannot have every label.
+const FIRST_LIMIT: u32 = 3 << 30;
 
 /// Sequences of which some labels are known: the set to learn from and to ask about.
 ///
 /// A sequence becomes training material with its first answer and stays in the pool, so that more of it can be
-/// asked (Wanvarie et al. 2011). A position that has a label is never asked again.
+/// asked (Wanvarie et al. 2011). A position that has a label is never asked again. An answer may leave a choice:
+/// a set of labels, of which one is right.
 ///
 /// Positions are numbered through all sequences, as in the [`Dataset`].
 #[derive(Clone, Debug)]
 pub struct Pool {
     data: Arc<Dataset>,
+    labels: Alphabet,
     /// Whether the gold sets of the data are known from the start.
     trusted: bool,
     answers: Vec<u32>,
+    /// The label sets that codes stand for.
+    sets: Vec<Box<[u32]>>,
+    /// Sequences to test on.
+    aside: Vec<bool>,
     /// Labelled positions of each sequence.
     labelled: Vec<u32>,
     labelled_positions: usize,
@@ -28,10 +38,19 @@ pub struct Pool {
 impl Pool {
     /// A pool of which nothing is known, whatever gold sets the data have.
     pub fn unlabelled(data: Arc<Dataset>) -> Self {
+        let labels = data.labels.clone();
+        Self::with_labels(data, labels)
+    }
+
+    /// A pool of which nothing is known, with labels of its own.
+    pub fn with_labels(data: Arc<Dataset>, labels: Alphabet) -> Self {
         Self {
             answers: vec![OPEN; data.positions()],
             labelled: vec![0; data.len()],
+            aside: vec![false; data.len()],
+            sets: Vec::new(),
             data,
+            labels,
             trusted: false,
             labelled_positions: 0,
         }
@@ -59,6 +78,26 @@ impl Pool {
         &self.data
     }
 
+    /// The labels: those of the data, and those that were added.
+    pub fn labels(&self) -> &Alphabet {
+        &self.labels
+    }
+
+    /// Adds a label, and gives its number. Models that were trained before do without it.
+    pub fn add_label(&mut self, name: &str) -> u32 {
+        self.labels.intern(name)
+    }
+
+    /// Sets a sequence aside, to test models on: it is neither asked about nor learned from.
+    pub fn set_aside(&mut self, sequence: usize) {
+        self.aside[sequence] = true;
+    }
+
+    /// Whether a sequence is there to test models on.
+    pub fn is_aside(&self, sequence: usize) -> bool {
+        self.aside[sequence]
+    }
+
     /// Number of sequences.
     pub fn len(&self) -> usize {
         self.data.len()
@@ -84,13 +123,18 @@ impl Pool {
         match self.answers[position] {
             OPEN if self.trusted => self.data.gold(position),
             OPEN => Gold::Unknown,
+            code if code >= FIRST_LIMIT => Gold::Ambiguous(&self.sets[(code - FIRST_LIMIT) as usize]),
+            code if code >= FIRST_ANSWER => Gold::Ambiguous(&self.sets[(code - FIRST_ANSWER) as usize]),
             label => Gold::Known(label),
         }
     }
 
-    /// Whether the label of a position is known.
+    /// Whether a position has been answered, or its label is known from the start.
     pub fn is_labelled(&self, position: usize) -> bool {
-        matches!(self.known(position), Gold::Known(_))
+        match self.answers[position] {
+            OPEN => matches!(self.known(position), Gold::Known(_)),
+            code => code < FIRST_LIMIT,
+        }
     }
 
     /// Number of labelled positions.
@@ -121,16 +165,63 @@ impl Pool {
     /// # Panics
     /// When the position is not one of the sequence.
     pub fn answer(&mut self, sequence: usize, position: usize, label: u32) -> Result<bool, Error> {
-        assert!(self.positions(sequence).contains(&position));
-        let labels = self.data.labels.len();
-        if label as usize >= labels {
-            return Err(Error::UnknownLabel { label, labels });
-        }
+        self.answer_one_of(sequence, position, &[label])
+    }
+
+    /// Records that a position has one of some labels, in any order. It counts as labelled.
+    ///
+    /// # Errors
+    /// When there is no label, or no such label.
+    ///
+    /// # Panics
+    /// When the position is not one of the sequence.
+    pub fn answer_one_of(&mut self, sequence: usize, position: usize, labels: &[u32]) -> Result<bool, Error> {
+        let code = self.encode(labels, FIRST_ANSWER)?;
         let is_new = !self.is_labelled(position);
-        self.answers[position] = label;
-        self.labelled[sequence] += u32::from(is_new);
-        self.labelled_positions += usize::from(is_new);
+        self.write(sequence, position, code);
         Ok(is_new)
+    }
+
+    /// Records that a position can only have some labels, which is no answer yet: it may still be asked. An answer that
+    /// it has had is gone.
+    ///
+    /// # Errors
+    /// When there is no label, or no such label.
+    ///
+    /// # Panics
+    /// When the position is not one of the sequence.
+    pub fn limit(&mut self, sequence: usize, position: usize, labels: &[u32]) -> Result<(), Error> {
+        let code = self.encode(labels, FIRST_LIMIT)?;
+        self.write(sequence, position, code);
+        Ok(())
+    }
+
+    fn encode(&mut self, labels: &[u32], first: u32) -> Result<u32, Error> {
+        let all = self.labels.len();
+        let mut set = labels.to_vec();
+        set.sort_unstable();
+        set.dedup();
+        match set[..] {
+            [] => return Err(fieldmark_core::dataset::DatasetError::EmptyLabelSet.into()),
+            [.., label] if label as usize >= all => return Err(Error::UnknownLabel { label, labels: all }),
+            [label] if first == FIRST_ANSWER => return Ok(label),
+            _ => {}
+        }
+        let found = self.sets.iter().position(|known| **known == set[..]);
+        let index = found.unwrap_or_else(|| {
+            self.sets.push(set.into_boxed_slice());
+            self.sets.len() - 1
+        });
+        Ok(first + index as u32)
+    }
+
+    fn write(&mut self, sequence: usize, position: usize, code: u32) {
+        assert!(self.positions(sequence).contains(&position));
+        let before = usize::from(self.is_labelled(position));
+        self.answers[position] = code;
+        let after = usize::from(self.is_labelled(position));
+        self.labelled[sequence] = self.labelled[sequence] + after as u32 - before as u32;
+        self.labelled_positions = self.labelled_positions + after - before;
     }
 
     /// Takes an answer back.
@@ -138,13 +229,7 @@ impl Pool {
     /// # Panics
     /// When the position is not one of the sequence.
     pub fn forget(&mut self, sequence: usize, position: usize) {
-        assert!(self.positions(sequence).contains(&position));
-        let before = self.is_labelled(position);
-        self.answers[position] = OPEN;
-        if before && !self.is_labelled(position) {
-            self.labelled[sequence] -= 1;
-            self.labelled_positions -= 1;
-        }
+        self.write(sequence, position, OPEN);
     }
 
     /// How far the nearest labelled position of the same sequence is; `None` if there is none.
@@ -162,14 +247,28 @@ impl Pool {
     ///
     /// All others have the same likelihood under every model, 1, and would only take time.
     pub fn training_data(&self) -> Result<Dataset, Error> {
+        self.training_data_of(|sequence| !self.aside[sequence])
+    }
+
+    /// The same of some sequences, whether they are set aside or not.
+    pub fn training_data_of(&self, wanted: impl Fn(usize) -> bool) -> Result<Dataset, Error> {
+        self.part(|sequence| {
+            wanted(sequence) && self.positions(sequence).any(|at| self.known(at) != Gold::Unknown)
+        })
+    }
+
+    /// The sequences that are set aside and completely labelled, with one label at each position: what there is to test
+    /// on.
+    pub fn test_data(&self) -> Result<Dataset, Error> {
+        let known = |at: usize| matches!(self.known(at), Gold::Known(_));
+        self.part(|sequence| self.aside[sequence] && self.positions(sequence).all(known))
+    }
+
+    fn part(&self, wanted: impl Fn(usize) -> bool) -> Result<Dataset, Error> {
         let data = &self.data;
-        let mut builder = DatasetBuilder::with_alphabets(data.labels.clone(), data.observations.clone());
-        for sequence in 0..self.len() {
-            let positions = self.positions(sequence);
-            if positions.clone().all(|at| self.known(at) == Gold::Unknown) {
-                continue;
-            }
-            for position in positions {
+        let mut builder = DatasetBuilder::with_alphabets(self.labels.clone(), data.observations.clone());
+        for sequence in (0..self.len()).filter(|&sequence| wanted(sequence)) {
+            for position in self.positions(sequence) {
                 for (id, value) in data.unary.iter(position) {
                     builder.observe(id, value);
                 }
@@ -238,5 +337,51 @@ mod tests {
         pool.answer(0, 1, 1).unwrap();
         pool.answer(0, 2, 0).unwrap();
         assert!(pool.is_complete(0));
+    }
+
+    #[test]
+    fn answers_may_leave_a_choice() {
+        let data = Arc::new(small_data());
+        let mut pool = Pool::unlabelled(data);
+        let second = pool.positions(1);
+        assert!(pool.answer_one_of(1, second.start, &[2, 0, 2]).unwrap());
+        assert_eq!(pool.known(second.start), Gold::Ambiguous(&[0, 2]));
+        assert!(pool.is_labelled(second.start), "it is not asked again");
+        pool.limit(1, second.start + 1, &[1, 2]).unwrap();
+        assert_eq!(pool.known(second.start + 1), Gold::Ambiguous(&[1, 2]));
+        assert!(!pool.is_labelled(second.start + 1), "it may be asked");
+        assert_eq!((pool.labelled_positions(), pool.labelled_of(1)), (1, 1));
+        pool.limit(1, second.start, &[0, 2]).unwrap();
+        assert_eq!((pool.labelled_positions(), pool.labelled_of(1)), (0, 0));
+        pool.answer(1, second.start + 1, 1).unwrap();
+        assert_eq!(pool.known(second.start + 1), Gold::Known(1));
+        let training = pool.training_data().unwrap();
+        assert_eq!(training.gold(0), Gold::Ambiguous(&[0, 2]));
+        assert!(pool.answer_one_of(1, second.start, &[]).is_err());
+        assert!(pool.limit(1, second.start, &[0, 3]).is_err());
+    }
+
+    #[test]
+    fn labels_can_be_added() {
+        let mut pool = Pool::unlabelled(Arc::new(small_data()));
+        assert!(pool.answer(0, 0, 3).is_err());
+        assert_eq!(pool.add_label("B-NEW"), 3);
+        pool.answer(0, 0, 3).unwrap();
+        let training = pool.training_data().unwrap();
+        assert_eq!(training.labels.name(3), "B-NEW");
+        assert_eq!(training.gold(0), Gold::Known(3));
+    }
+
+    #[test]
+    fn what_is_set_aside_is_for_tests() {
+        let mut pool = Pool::unlabelled(Arc::new(small_data()));
+        pool.set_aside(0);
+        for position in pool.positions(0) {
+            assert!(pool.test_data().unwrap().is_empty(), "not complete");
+            pool.answer(0, position, 1).unwrap();
+        }
+        assert_eq!(pool.test_data().unwrap().positions(), pool.positions(0).len());
+        assert!(pool.training_data().unwrap().is_empty());
+        assert_eq!(pool.training_data_of(|_| true).unwrap().len(), 1);
     }
 }

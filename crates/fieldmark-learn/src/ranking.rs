@@ -205,7 +205,7 @@ impl RankingOptions {
         keys: &mut [f64],
     ) -> Result<(), Error> {
         keys.fill(CLOSED);
-        if pool.is_complete(sequence) {
+        if pool.is_complete(sequence) || pool.is_aside(sequence) {
             return Ok(());
         }
         let positions = pool.positions(sequence);

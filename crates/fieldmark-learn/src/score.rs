@@ -33,6 +33,7 @@ pub struct TestSet {
     table: LabelTable,
     /// The type of each label, numbered; `None` for `O`.
     kinds: Vec<Option<usize>>,
+    names: Alphabet,
     spans: bool,
 }
 
@@ -57,12 +58,13 @@ impl TestSet {
             Tag::Part(_, kind) => Some(numbers.intern(kind) as usize),
             Tag::Other(label) => Some(numbers.intern(label) as usize),
         });
-        let kinds = kinds.collect();
+        let kinds: Vec<Option<usize>> = kinds.collect();
         let mut tags = data.labels.iter().map(Tag::parse);
         let spans = tags.any(|tag| matches!(tag, Tag::Part(..)));
         drop(tags);
         Ok(Self {
             kinds,
+            names: numbers,
             table: LabelTable::new(&data.labels),
             spans,
             data,
@@ -76,6 +78,17 @@ impl TestSet {
 
     /// Scores a model, on the threads of the current rayon pool.
     pub fn score(&self, model: &Fitted) -> Result<Scores, Error> {
+        Ok(self.summarise(&self.tally(model)?))
+    }
+
+    /// The same, with the tokens of each type.
+    pub fn score_types(&self, model: &Fitted) -> Result<(Scores, Vec<(String, Counts)>), Error> {
+        let tally = self.tally(model)?;
+        let counts = self.names.iter().map(str::to_owned).zip(self.by_kind(&tally));
+        Ok((self.summarise(&tally), counts.collect()))
+    }
+
+    fn tally(&self, model: &Fitted) -> Result<Tally, Error> {
         /// Sequences in the care of one task.
         const TASK: usize = 64;
         let firsts: Vec<usize> = (0..self.data.len()).step_by(TASK).collect();
@@ -91,7 +104,7 @@ impl TestSet {
         let parts: Vec<Tally> = firsts.into_par_iter().map(count).collect::<Result<_, _>>()?;
         let mut total = Tally::new(self.data.labels.len());
         parts.iter().for_each(|part| total.add(part));
-        Ok(self.summarise(&total))
+        Ok(total)
     }
 
     fn count(&self, sequence: usize, predicted: &[u32], tally: &mut Tally) {
@@ -109,16 +122,12 @@ impl TestSet {
         }
     }
 
-    fn summarise(&self, tally: &Tally) -> Scores {
+    fn by_kind(&self, tally: &Tally) -> Vec<Counts> {
         let labels = self.data.labels.len();
-        let kinds = self.kinds.iter().flatten().max().map_or(0, |&last| last + 1);
-        let mut counts = vec![Counts::default(); kinds];
-        let (mut right, mut all) = (0, 0);
+        let mut counts = vec![Counts::default(); self.names.len()];
         for gold in 0..labels {
             for found in 0..labels {
                 let tokens = tally.confusion[gold * labels + found];
-                all += tokens;
-                right += if gold == found { tokens } else { 0 };
                 let (gold, found) = (self.kinds[gold], self.kinds[found]);
                 if let Some(gold) = gold {
                     counts[gold].gold += tokens;
@@ -129,6 +138,16 @@ impl TestSet {
                 }
             }
         }
+        counts
+    }
+
+    fn summarise(&self, tally: &Tally) -> Scores {
+        let labels = self.data.labels.len();
+        let counts = self.by_kind(tally);
+        let all: u64 = tally.confusion.iter().sum();
+        let right: u64 = (0..labels)
+            .map(|label| tally.confusion[label * labels + label])
+            .sum();
         let present: Vec<&Counts> = counts
             .iter()
             .filter(|counts| counts.gold + counts.found > 0)

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod annotate;
 mod check;
 mod convert;
 mod cv;
@@ -28,6 +29,7 @@ pub enum Command {
     Inspect(inspect::Arguments),
     Convert(convert::Arguments),
     Simulate(Box<simulate::Arguments>),
+    Annotate(Box<annotate::Arguments>),
     Generate(generate::Arguments),
 }
 
@@ -44,6 +46,7 @@ impl Command {
             Command::Check(arguments) => arguments.run(console),
             Command::Inspect(arguments) => arguments.run(console),
             Command::Simulate(arguments) => arguments.run(console),
+            Command::Annotate(arguments) => arguments.run(console),
             Command::Generate(arguments) => arguments.run(console),
         }
     }

@@ -114,7 +114,7 @@ impl ModelCard {
 }
 
 /// The day in UTC. `SOURCE_DATE_EPOCH` sets it, for files that are the same to the last bit.
-fn today() -> String {
+pub(super) fn today() -> String {
     let set = std::env::var("SOURCE_DATE_EPOCH")
         .ok()
         .and_then(|seconds| seconds.parse().ok());

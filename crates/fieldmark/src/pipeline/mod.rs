@@ -3,6 +3,7 @@
 mod annotate;
 mod any;
 mod card;
+mod describer;
 mod dump;
 mod front;
 mod gold;
@@ -21,6 +22,7 @@ mod unused;
 pub use annotate::{Annotator, AnnotatorOptions, AnnotatorReport, Described, Impossible};
 pub use any::{AnyPipeline, TrainedAny, train_config};
 pub use card::{Counts as DataCounts, ModelCard};
+pub use describer::{Cut, Describer};
 pub use graph::{
     CutCounts, GraphAnnotator, GraphAnnotatorOptions, GraphAnswer, GraphPipeline, GraphReport, GraphScores,
     GraphSpan, GraphTest, ImpossibleInstance, LayerScore, TrainedGraph, train_graph,

@@ -1,0 +1,442 @@
+//! `fieldmark annotate`: a page on which people mark text, with a model that learns while they do.
+
+use crate::console::Console;
+use crate::documents::{self, Names};
+use crate::failure::Failure;
+use fieldmark::learn::Strategy;
+use fieldmark::text::formats::{DocumentFormat, Notices, ReadOptions};
+use fieldmark_serve::annotate::{self, ServeOptions};
+use fieldmark_serve::engine::{Engine, ExportOptions, ImportOptions, NewProject};
+use fieldmark_serve::http::Token;
+use fieldmark_serve::project::{Error, Project, Settings, Store, check_user_name};
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Mark text on a page that asks what helps most, while a model learns from the answers
+///
+/// Makes a project, or opens one: a directory with one database that holds documents, types, people and every answer.
+/// Adds documents of any format (text, PDF, HTML, PubMed, CoNLL, brat and others), and serves a page on this machine. The
+/// link to open is printed; who has it may annotate. Ctrl-C ends the server, and the same command goes on later.
+///
+/// The page asks about the word of which the answer helps most, and learns from each: a sentence is learned from as soon
+/// as one word of it is known. Training goes on in the background. An answer is on the disk before the page says so.
+///
+/// Labels that documents come with are known from the start. If any document of a file has one, all of that file count as
+/// complete: what is not marked is outside. --partial says that it is open instead, --unlabelled leaves labels behind.
+///
+/// Before there is a model, questions are random, or those that --dictionary and --pattern find.
+///
+/// A part of the documents (of the sentences, if there are fewer than 20 documents) is held out to measure the model:
+/// every tenth question is a whole sentence of it. Another part is shared: everybody is asked about it, without seeing the
+/// answers of others, and the page shows how far they agree.
+///
+/// Settings and the config belong to the project and are chosen when it is made.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub struct Arguments {
+    /// Directory of the project
+    #[arg(value_name = "PROJECT")]
+    project: PathBuf,
+
+    /// Documents to add; those that are there already are left out
+    #[arg(value_name = "FILES")]
+    files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    documents: DocumentOptions,
+
+    #[command(flatten)]
+    settings: SettingOptions,
+
+    #[command(flatten)]
+    server: ServerOptions,
+
+    #[command(flatten)]
+    instead: InsteadOptions,
+}
+
+/// How documents are read, and what is marked in them.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Documents")]
+struct DocumentOptions {
+    /// Format of the documents [default: told by their names or first bytes]
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<DocumentFormat>,
+
+    /// A type of spans to mark; may be repeated. Types can be made on the page, too
+    #[arg(long = "type", value_name = "NAME")]
+    types: Vec<String>,
+
+    /// File with types, one name in each line
+    #[arg(long = "types", value_name = "FILE")]
+    type_file: Option<PathBuf>,
+
+    /// Take labels that documents come with as known, and the rest of the text as open
+    #[arg(long, conflicts_with = "unlabelled")]
+    partial: bool,
+
+    /// Leave labels behind that documents come with
+    #[arg(long)]
+    unlabelled: bool,
+}
+
+/// What is decided when a project is made.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Settings of a new project")]
+struct SettingOptions {
+    /// Config (.toml) with tokenizer, features and training, for a chain [default: features for names of any kind]
+    #[arg(long, value_name = "CONFIG")]
+    config: Option<PathBuf>,
+
+    /// Suggest the names in a file, one in each line, as spans of a type; may be repeated
+    #[arg(long = "dictionary", value_name = "TYPE=FILE", value_parser = pair)]
+    dictionaries: Vec<(String, String)>,
+
+    /// Suggest what a regular expression matches as spans of a type; may be repeated
+    #[arg(long = "pattern", value_name = "TYPE=REGEX", value_parser = pair)]
+    patterns: Vec<(String, String)>,
+
+    /// What is asked next: MTP, MTE, MTM, MVP, MVPE, MVM, ME, MED or RAND; see `fieldmark simulate` [default: MTM]
+    #[arg(long, value_name = "NAME")]
+    strategy: Option<Strategy>,
+
+    /// Answers between two trainings [default: 10]
+    #[arg(long, value_name = "N")]
+    batch: Option<usize>,
+
+    /// Part to measure the model on, from 0 to 0.9 [default: 0.1]
+    #[arg(long, value_name = "SHARE")]
+    held_out: Option<f64>,
+
+    /// Part of the documents that everybody annotates, from 0 to 1 [default: 0.2]
+    #[arg(long, value_name = "SHARE")]
+    shared: Option<f64>,
+
+    /// Decides what is random [default: 0]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+}
+
+/// Where the page is.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Server")]
+struct ServerOptions {
+    /// Address to listen on; others than that of this machine let others in who have a link
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    host: IpAddr,
+
+    /// Port to listen on; 0 is any that is free
+    #[arg(long, value_name = "N", default_value_t = 8787)]
+    port: u16,
+
+    /// Name by which the server is reached, such as that of a proxy before it; may be repeated
+    #[arg(long = "allow-host", value_name = "NAME")]
+    allowed_hosts: Vec<String>,
+
+    /// Your name in the project [default: that of your account on this machine]
+    #[arg(long, value_name = "NAME")]
+    user: Option<String>,
+}
+
+/// What to do instead of serving the page.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Instead of the page")]
+struct InsteadOptions {
+    /// Add somebody, print the link for that person, and end. The page may be open
+    #[arg(long, value_name = "NAME")]
+    add_user: Option<String>,
+
+    /// Write the annotated documents to a file (brat: a directory), and end
+    #[arg(long, value_names = ["FORMAT", "OUT"], num_args = 2)]
+    export: Option<Vec<String>>,
+
+    /// With --export: only what this person marked
+    #[arg(long, value_name = "NAME", requires = "export")]
+    of_user: Option<String>,
+
+    /// With --export: add the spans that the model finds where nobody said anything; they have a score
+    #[arg(long, requires = "export")]
+    fill: bool,
+
+    /// Write the model to a file, for `fieldmark tag` and `fieldmark serve`, and end
+    #[arg(long, value_name = "FILE")]
+    export_model: Option<PathBuf>,
+
+    /// Make the project and add documents, and end
+    #[arg(long)]
+    no_page: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  Make a project with two types of spans and some documents. Without --no-page, the page is served as well:
+      fieldmark annotate letters notes.txt --type DRUG --type PROBLEM --no-page
+
+  Let somebody else annotate, too:
+      fieldmark annotate letters --add-user ada
+
+  Begin with labels that are there, and with names in a list:
+      fieldmark annotate chunks train.txt --format columns --pattern 'NUMBER=[0-9]+' --no-page
+
+  Take the annotations and the model away:
+      fieldmark annotate chunks --export jsonl chunks.jsonl
+      fieldmark annotate chunks --export-model annotated.fmk
+      fieldmark tag annotated.fmk notes.txt";
+
+/// The two parts of `TYPE=VALUE`.
+fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((kind, value)) if !kind.trim().is_empty() && !value.is_empty() => {
+            Ok((kind.trim().to_owned(), value.to_owned()))
+        }
+        _ => Err("expected a type, `=` and a value, such as DRUG=drugs.txt".to_owned()),
+    }
+}
+
+impl Arguments {
+    pub fn run(self, console: &Console) -> Result<(), Failure> {
+        if let Some(name) = &self.instead.add_user {
+            check_user_name(name).map_err(failure)?;
+            if Project::exists(&self.project) && !self.changes_documents() {
+                let store = Project::database_beside(&self.project).map_err(failure)?;
+                return self.add_user(name, store, console);
+            }
+        }
+        let mut project = self.open(console)?;
+        if self.instead.no_page && self.instead.add_user.is_none() {
+            return Ok(());
+        }
+        if let Some(name) = &self.instead.add_user {
+            drop(project);
+            let store = Project::database_beside(&self.project).map_err(failure)?;
+            return self.add_user(name, store, console);
+        }
+        if self.instead.export.is_some() || self.instead.export_model.is_some() {
+            let engine = Engine::open(project.into_project()).map_err(failure)?;
+            return self.export(&engine, console);
+        }
+        let name = self.own_name();
+        check_user_name(&name).map_err(failure)?;
+        let token = Token::random().map_err(Failure::ours)?;
+        project.add_user(&name, &token.hash().to_hex()).map_err(failure)?;
+        let engine = Engine::open(project.into_project()).map_err(failure)?;
+        self.serve(&engine, &token, console)
+    }
+
+    fn changes_documents(&self) -> bool {
+        let documents = &self.documents;
+        !self.files.is_empty() || !documents.types.is_empty() || documents.type_file.is_some()
+    }
+
+    fn own_name(&self) -> String {
+        let account = || std::env::var("USER").or_else(|_| std::env::var("USERNAME")).ok();
+        let name = self.server.user.clone().or_else(account);
+        name.filter(|name| !name.trim().is_empty())
+            .unwrap_or_else(|| "annotator".to_owned())
+    }
+
+    /// Makes or opens the project, and adds what there is to add.
+    fn open(&self, console: &Console) -> Result<NewProject, Failure> {
+        let exists = Project::exists(&self.project);
+        if exists {
+            self.refuse_settings()?;
+        } else if !self.changes_documents() && self.instead.add_user.is_some() {
+            // Says that there is no project.
+            Project::database_beside(&self.project).map_err(failure)?;
+        }
+        let path = self.settings.config.as_deref();
+        let config = path
+            .map(|path| super::train::config::read(path, &[]))
+            .transpose()?;
+        let folder = path.map_or(Path::new(""), super::train::config::folder);
+        let settings = self.new_settings()?;
+        let types = self.all_types()?;
+        let mut project = NewProject::open(&self.project, config, folder, settings).map_err(failure)?;
+        project
+            .add_types(types.iter().map(String::as_str))
+            .map_err(failure)?;
+        let listed = [&self.settings.dictionaries, &self.settings.patterns];
+        let listed = listed.into_iter().flatten().map(|(kind, _)| kind.as_str());
+        project.add_types(listed).map_err(failure)?;
+        self.add_documents(&mut project, console)?;
+        Ok(project)
+    }
+
+    fn add_documents(&self, project: &mut NewProject, console: &Console) -> Result<(), Failure> {
+        let read = ReadOptions {
+            format: self.documents.format.or(project.read_options().format),
+            ..project.read_options().clone()
+        };
+        let options = ImportOptions {
+            partial: self.documents.partial,
+            unlabelled: self.documents.unlabelled,
+        };
+        let names = Names::new(&self.files);
+        let (mut added, mut labelled, mut repeated) = (0, 0, 0);
+        for file in &self.files {
+            let mut notices = Notices::new();
+            let one = std::slice::from_ref(file);
+            let mut found = documents::read_all(one, Path::new(""), &read, &mut notices)?;
+            found
+                .iter_mut()
+                .for_each(|document| names.tell_apart(file, document));
+            let imported = project.add(found, options).map_err(failure)?;
+            documents::tell(&notices, console);
+            documents::tell(&imported.notices, console);
+            added += imported.added;
+            labelled += imported.labelled;
+            repeated += imported.repeated;
+        }
+        if !self.files.is_empty() {
+            let there = match repeated {
+                0 => String::new(),
+                _ => format!("; {repeated} were there already"),
+            };
+            console.note(&format!(
+                "added {added} documents, {labelled} of them with labels{there}"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Settings were chosen when the project was made.
+    fn refuse_settings(&self) -> Result<(), Failure> {
+        let settings = &self.settings;
+        let given = [
+            ("config", settings.config.is_some()),
+            ("dictionary", !settings.dictionaries.is_empty()),
+            ("pattern", !settings.patterns.is_empty()),
+            ("strategy", settings.strategy.is_some()),
+            ("batch", settings.batch.is_some()),
+            ("held-out", settings.held_out.is_some()),
+            ("shared", settings.shared.is_some()),
+            ("seed", settings.seed.is_some()),
+        ];
+        match given.into_iter().find(|(_, given)| *given) {
+            Some((name, _)) => Err(Failure::user(format_args!(
+                "--{name} is for new projects, and {} is one already; leave it out, or make another project",
+                self.project.display()
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    fn new_settings(&self) -> Result<Settings, Failure> {
+        let given = &self.settings;
+        let usual = Settings::default();
+        let mut dictionaries = Vec::new();
+        for (kind, file) in &given.dictionaries {
+            let names = std::fs::read_to_string(file).map_err(|error| {
+                Failure::user(format_args!("{file}: cannot read the names of {kind}: {error}"))
+            })?;
+            dictionaries.push((kind.clone(), names));
+        }
+        let settings = Settings {
+            strategy: given.strategy.unwrap_or(usual.strategy),
+            batch: given.batch.unwrap_or(usual.batch),
+            held_out: given.held_out.unwrap_or(usual.held_out),
+            shared: given.shared.unwrap_or(usual.shared),
+            seed: given.seed.unwrap_or(usual.seed),
+            dictionaries,
+            patterns: given.patterns.clone(),
+            ..usual
+        };
+        settings.check().map_err(failure)?;
+        Ok(settings)
+    }
+
+    fn all_types(&self) -> Result<Vec<String>, Failure> {
+        let mut types = self.documents.types.clone();
+        if let Some(file) = &self.documents.type_file {
+            let text = std::fs::read_to_string(file).map_err(|error| {
+                Failure::user(format_args!("{}: cannot read the types: {error}", file.display()))
+            })?;
+            let lines = text.lines().map(str::trim);
+            types.extend(
+                lines
+                    .filter(|line| !line.is_empty() && !line.starts_with('#'))
+                    .map(str::to_owned),
+            );
+        }
+        Ok(types)
+    }
+
+    fn add_user(&self, name: &str, mut store: Store, console: &Console) -> Result<(), Failure> {
+        let token = Token::random().map_err(Failure::ours)?;
+        let user = store.user(name).map_err(failure)?;
+        store.add_token(user, &token.hash().to_hex()).map_err(failure)?;
+        // Where the page is, or was the last time.
+        let known = store.meta(ADDRESS).map_err(failure)?;
+        let known = known.and_then(|address| address.parse::<SocketAddr>().ok());
+        let address = known.unwrap_or(SocketAddr::new(self.server.host, self.server.port));
+        console.print(&format!("{}\n", annotate::link(address, &token)))
+    }
+
+    fn export(&self, engine: &Arc<Engine>, console: &Console) -> Result<(), Failure> {
+        if let Some(values) = &self.instead.export {
+            let format: DocumentFormat = values[0].parse().map_err(Failure::user)?;
+            let out = Path::new(&values[1]);
+            if self.instead.fill {
+                engine.train_now();
+            }
+            let options = ExportOptions {
+                user: self.instead.of_user.clone(),
+                fill: self.instead.fill,
+                labelled_only: false,
+            };
+            let notices = engine
+                .export_to(format, out, &options)
+                .map_err(|error| match error {
+                    Error::Write(error) => Failure::writing(out, error),
+                    error => failure(error),
+                })?;
+            documents::tell(&notices, console);
+            console.note(&format!("wrote {}", out.display()));
+        }
+        if let Some(out) = &self.instead.export_model {
+            let model = engine.model_file().map_err(failure)?;
+            std::fs::copy(&model, out).map_err(|error| Failure::writing(out, error))?;
+            console.note(&format!("wrote {}", out.display()));
+        }
+        Ok(())
+    }
+
+    fn serve(&self, engine: &Arc<Engine>, token: &Token, console: &Console) -> Result<(), Failure> {
+        let trainer = engine.start().map_err(failure)?;
+        let options = ServeOptions {
+            host: self.server.host,
+            port: self.server.port,
+            allowed_hosts: self.server.allowed_hosts.clone(),
+        };
+        if !self.server.host.is_loopback() {
+            console.warn(
+                "the page is served to other machines without encryption; who can read the traffic can read the documents",
+            );
+        }
+        let mut printed = Ok(());
+        let ended = annotate::serve(engine, &self.project, &options, |address| {
+            printed = engine
+                .keep(ADDRESS, &address.to_string())
+                .map_err(failure)
+                .and_then(|()| console.print(&format!("{}\n", annotate::link(address, token))));
+            console.note("open this link in a browser; Ctrl-C ends the server");
+        });
+        drop(trainer);
+        ended.map_err(failure)?;
+        printed
+    }
+}
+
+/// Where the project keeps the address of its page.
+const ADDRESS: &str = "address";
+
+/// What the user can mend, and what is ours.
+fn failure(error: Error) -> Failure {
+    match error {
+        Error::Fieldmark(error) => super::train::config::failure(error),
+        Error::Learn(error) => fieldmark::Error::from(error).into(),
+        Error::Database { .. } | Error::Write(_) => Failure::ours(error),
+        error => Failure::user(error),
+    }
+}

@@ -1,0 +1,276 @@
+//! The learning curve: scores on what is held out, and what more answers may bring.
+
+use super::Engine;
+use super::state::State;
+use crate::project::Error;
+use serde::{Deserialize, Serialize};
+
+/// Scores of one model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Point {
+    /// Milliseconds since 1970.
+    pub time: i64,
+    /// Tokens with an answer.
+    pub labels: usize,
+    /// Answers.
+    pub answers: usize,
+    pub token_f1: f64,
+    pub span_f1: f64,
+    /// Sentences that it was scored on.
+    pub sentences: usize,
+    /// Tokens that it was scored on.
+    pub tokens: usize,
+    pub types: Vec<TypeScore>,
+}
+
+/// Tokens of one type.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct TypeScore {
+    pub name: String,
+    pub gold: u64,
+    pub found: u64,
+    pub correct: u64,
+}
+
+impl TypeScore {
+    fn precision(&self) -> Option<f64> {
+        (self.found > 0).then(|| self.correct as f64 / self.found as f64)
+    }
+
+    fn recall(&self) -> Option<f64> {
+        (self.gold > 0).then(|| self.correct as f64 / self.gold as f64)
+    }
+
+    fn f1(&self) -> Option<f64> {
+        let both = self.gold + self.found;
+        (both > 0).then(|| 2.0 * self.correct as f64 / both as f64)
+    }
+}
+
+/// What there is to see of progress.
+#[derive(Clone, Debug, Serialize)]
+pub struct ProgressReport {
+    curve: Vec<CurvePoint>,
+    held_out: HeldOut,
+    types: Vec<TypeProgress>,
+    /// Types whose score is far below the others', or of which hardly anything is labelled.
+    weak: Vec<String>,
+    /// Time per answer: the mean of each tenth of all answers.
+    seconds: Vec<AnswerSeconds>,
+    next: Option<Forecast>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct CurvePoint {
+    labels: usize,
+    answers: usize,
+    token_f1: f64,
+    span_f1: f64,
+    time: i64,
+}
+
+#[derive(Clone, Debug, Default, Serialize)]
+struct HeldOut {
+    /// Sentences that are labelled completely.
+    sentences: usize,
+    tokens: usize,
+    /// All that are held out.
+    of: usize,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct TypeProgress {
+    name: String,
+    /// Spans that people marked.
+    labelled: usize,
+    precision: Option<f64>,
+    recall: Option<f64>,
+    f1: Option<f64>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct AnswerSeconds {
+    answer: usize,
+    seconds: f64,
+}
+
+/// What the next answers may bring.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Forecast {
+    answers: usize,
+    /// Low, middle and high.
+    token_f1: [f64; 3],
+}
+
+/// Answers that the forecast looks ahead.
+const AHEAD: usize = 100;
+/// Points that it looks back.
+const LAST: usize = 20;
+/// Fewer points tell nothing.
+const FEWEST: usize = 4;
+
+/// Fits the errors of the last models by a power law, 1 − F1 = a · labels^b (Cortes et al. 1994), as a line through their
+/// logarithms, and goes on with it. The band is that in which four of five new points lie, if the line is right.
+pub(super) fn forecast(curve: &[Point]) -> Option<Forecast> {
+    let last = &curve[curve.len().saturating_sub(LAST)..];
+    let now = last.last()?;
+    let points: Vec<(f64, f64)> = last
+        .iter()
+        .filter(|point| point.labels > 0)
+        .map(|point| {
+            // No test is long enough to show that there are no errors.
+            let least = 0.5 / (point.tokens as f64 + 1.0);
+            ((point.labels as f64).ln(), (1.0 - point.token_f1).max(least).ln())
+        })
+        .collect();
+    let n = points.len() as f64;
+    let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / n;
+    let (x_mean, y_mean) = (mean(|point| point.0), mean(|point| point.1));
+    let spread: f64 = points.iter().map(|(x, _)| (x - x_mean).powi(2)).sum();
+    if points.len() < FEWEST || spread < 1e-6 || now.answers == 0 {
+        return None;
+    }
+    let product: f64 = points.iter().map(|(x, y)| (x - x_mean) * (y - y_mean)).sum();
+    // More answers are not expected to do harm.
+    let slope = (product / spread).min(0.0);
+    let squares: f64 = points
+        .iter()
+        .map(|(x, y)| (y - y_mean - slope * (x - x_mean)).powi(2))
+        .sum();
+    let deviation = (squares / (n - 2.0)).sqrt();
+    let labels_per_answer = now.labels as f64 / now.answers as f64;
+    let x = (now.labels as f64 + AHEAD as f64 * labels_per_answer).ln();
+    let y = y_mean + slope * (x - x_mean);
+    let error = deviation * (1.0 + 1.0 / n + (x - x_mean).powi(2) / spread).sqrt();
+    const FOUR_OF_FIVE: f64 = 1.2816;
+    let f1 = |y: f64| (1.0 - y.exp()).clamp(0.0, 1.0);
+    Some(Forecast {
+        answers: AHEAD,
+        token_f1: [f1(y + FOUR_OF_FIVE * error), f1(y), f1(y - FOUR_OF_FIVE * error)],
+    })
+}
+
+impl Engine {
+    /// What there is to see of progress.
+    pub fn progress(&self) -> Result<ProgressReport, Error> {
+        let state = self.state();
+        let learned = self.learned();
+        let point = learned.curve.last();
+        let types = type_progress(&state, point);
+        Ok(ProgressReport {
+            curve: learned
+                .curve
+                .iter()
+                .map(|point| CurvePoint {
+                    labels: point.labels,
+                    answers: point.answers,
+                    token_f1: point.token_f1,
+                    span_f1: point.span_f1,
+                    time: point.time,
+                })
+                .collect(),
+            held_out: HeldOut {
+                sentences: point.map_or(0, |point| point.sentences),
+                tokens: point.map_or(0, |point| point.tokens),
+                of: state.held_out.len(),
+            },
+            weak: weak(&types),
+            types,
+            seconds: seconds(&state.seconds),
+            next: forecast(&learned.curve),
+        })
+    }
+}
+
+fn type_progress(state: &State, point: Option<&Point>) -> Vec<TypeProgress> {
+    let mut spans = vec![0; state.map.len()];
+    for position in 0..state.pool.data().positions() {
+        if let fieldmark::core::Gold::Known(label) = state.pool.known(position) {
+            spans[label as usize] += 1;
+        }
+    }
+    let kinds = state.map.kinds().iter().map(|&kind| {
+        let name = state.type_name(kind);
+        let score = point.and_then(|point| point.types.iter().find(|score| score.name == name));
+        TypeProgress {
+            name: name.to_owned(),
+            labelled: state.map.begin(kind).map_or(0, |label| spans[label as usize]),
+            precision: score.and_then(TypeScore::precision),
+            recall: score.and_then(TypeScore::recall),
+            f1: score.and_then(TypeScore::f1),
+        }
+    });
+    kinds.collect()
+}
+
+/// Types of which the model knows little: fewer than five spans, or an F1 of less than four fifths of the mean.
+fn weak(types: &[TypeProgress]) -> Vec<String> {
+    let scores: Vec<f64> = types.iter().filter_map(|one| one.f1).collect();
+    let mean = scores.iter().sum::<f64>() / scores.len().max(1) as f64;
+    let is_weak = |one: &&TypeProgress| one.labelled < 5 || one.f1.is_some_and(|f1| f1 < 0.8 * mean);
+    types.iter().filter(is_weak).map(|one| one.name.clone()).collect()
+}
+
+fn seconds(all: &[f32]) -> Vec<AnswerSeconds> {
+    let size = all.len().div_ceil(10).max(1);
+    let parts = all.chunks(size).enumerate();
+    parts
+        .map(|(part, seconds)| AnswerSeconds {
+            answer: part * size + seconds.len(),
+            seconds: f64::from(seconds.iter().sum::<f32>()) / seconds.len() as f64,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(labels: usize, token_f1: f64) -> Point {
+        Point {
+            time: 0,
+            labels,
+            answers: labels / 2,
+            token_f1,
+            span_f1: token_f1,
+            sentences: 50,
+            tokens: 1000,
+            types: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_power_law_goes_on() {
+        let law = |labels: usize| 1.0 - 3.0 * (labels as f64).powf(-0.5);
+        let curve: Vec<Point> = (1..9).map(|n| point(100 * n, law(100 * n))).collect();
+        let forecast = forecast(&curve).unwrap();
+        // Two labels for each answer.
+        let expected = law(1000);
+        assert_eq!(forecast.answers, 100);
+        for f1 in forecast.token_f1 {
+            assert!((f1 - expected).abs() < 1e-9, "{f1} {expected}");
+        }
+    }
+
+    #[test]
+    fn noise_widens_the_band() {
+        let noisy = |n: usize| 0.5 + 0.04 * n as f64 + if n % 2 == 0 { 0.03 } else { -0.03 };
+        let curve: Vec<Point> = (1..9).map(|n| point(100 * n, noisy(n))).collect();
+        let [low, middle, high] = forecast(&curve).unwrap().token_f1;
+        assert!(low < middle - 0.02 && high > middle + 0.02 && high <= 1.0);
+        let falling: Vec<Point> = (1..9).map(|n| point(100 * n, 0.8 - 0.02 * n as f64)).collect();
+        let [_, middle, _] = forecast(&falling).unwrap().token_f1;
+        let mean = (1..9).map(|n| (0.2 + 0.02 * f64::from(n)).ln()).sum::<f64>() / 8.0;
+        assert!((middle - (1.0 - mean.exp())).abs() < 1e-12, "no harm is expected");
+    }
+
+    #[test]
+    fn too_little_tells_nothing() {
+        assert_eq!(forecast(&[]), None);
+        let same: Vec<Point> = (0..9).map(|_| point(100, 0.5)).collect();
+        assert_eq!(forecast(&same), None);
+        assert_eq!(forecast(&[point(1, 0.1), point(2, 0.2), point(3, 0.3)]), None);
+        let perfect: Vec<Point> = (1..9).map(|n| point(100 * n, 1.0)).collect();
+        assert!(forecast(&perfect).unwrap().token_f1[0] > 0.99);
+    }
+}

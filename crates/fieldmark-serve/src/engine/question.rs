@@ -1,0 +1,339 @@
+//! What to ask next.
+//!
+//! Most questions are those of the strategy. Every tenth is a *test question*: a whole sentence of the part that is held
+//! out, to measure models with. Where several people annotate, every fifth is one that somebody else was asked about a
+//! shared document, to see whether they agree. Before there is a model, what lists and expressions find is asked in turn
+//! with random tokens.
+
+use super::state::{Layer, State, question_name, question_token};
+use super::wire::{DocumentName, Question, Suggestion, Target};
+use crate::project::{Deed, DocumentId, Error, UserId};
+use fieldmark::learn::Strategy;
+
+/// How much a question asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A token that the strategy chose.
+    Token,
+    /// A token that somebody else was asked.
+    Compared,
+    /// A whole sentence.
+    Sentence,
+}
+
+/// A question that somebody has not answered yet.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Asked {
+    pub kind: Kind,
+    pub sequence: usize,
+    /// The token in the numbering of the pool; the first of a sentence.
+    pub position: usize,
+    pub why: Option<String>,
+}
+
+/// Every so many questions are test questions.
+const TEST: usize = 10;
+/// Every so many questions are those of others.
+const COMPARE: usize = 5;
+/// Sentences in which lists and expressions look for one question at most.
+const LOOK_AHEAD: usize = 500;
+
+impl State {
+    /// The next question for somebody; the same as before, if that was not answered.
+    pub fn ask(&mut self, user: UserId, document: Option<usize>) -> Result<Option<Asked>, Error> {
+        if let Some(number) = document {
+            return Ok(self.ask_in(number, user));
+        }
+        if let Some(asked) = self.asked.get(&user).filter(|asked| self.is_open(asked, user)) {
+            return Ok(Some(asked.clone()));
+        }
+        let next = self.choose(user)?;
+        match &next {
+            Some(asked) => self.asked.insert(user, asked.clone()),
+            None => self.asked.remove(&user),
+        };
+        Ok(next)
+    }
+
+    fn choose(&mut self, user: UserId) -> Result<Option<Asked>, Error> {
+        let count = self.history.get(&user).map_or(0, |history| history.questions);
+        if count % TEST == TEST - 1
+            && let Some(asked) = self.ask_test(user)
+        {
+            return Ok(Some(asked));
+        }
+        if self.people() > 1
+            && count % COMPARE == COMPARE / 2
+            && let Some(asked) = self.ask_compared(user)
+        {
+            return Ok(Some(asked));
+        }
+        if !self.warm
+            && count % 2 == 0
+            && let Some(asked) = self.ask_prior(user)
+        {
+            return Ok(Some(asked));
+        }
+        if let Some(asked) = self.ask_strategy(user)? {
+            return Ok(Some(asked));
+        }
+        Ok(self.ask_test(user).or_else(|| self.ask_compared(user)))
+    }
+
+    /// Whether a question still waits for an answer.
+    fn is_open(&self, asked: &Asked, user: UserId) -> bool {
+        if asked.sequence >= self.pool.len() {
+            return false;
+        }
+        let (number, _) = self.corpus.place(asked.sequence);
+        if self.is_left_out(number, user) || self.skipped.contains(&asked.position) {
+            return false;
+        }
+        match asked.kind {
+            Kind::Token => !self.pool.is_labelled(asked.position),
+            Kind::Compared => !self.has_said(number, user, asked.position),
+            Kind::Sentence => !self.pool.is_complete(asked.sequence),
+        }
+    }
+
+    fn has_said(&self, number: usize, user: UserId, position: usize) -> bool {
+        let token = position - self.corpus.get(number).first_position;
+        let cells = self.layer(number, Layer::Person(user));
+        cells.is_some_and(|cells| cells[token].said.is_something())
+    }
+
+    /// Whether somebody is finished with a document, or leaves it out.
+    pub fn is_left_out(&self, number: usize, user: UserId) -> bool {
+        let mut left_out = false;
+        for mark in self.marks(number).filter(|mark| mark.user == user) {
+            match *mark.deed {
+                Deed::Skip => left_out = true,
+                Deed::Done { on } => left_out = on,
+                _ => {}
+            }
+        }
+        left_out
+    }
+
+    fn is_asked_of_others(&self, sequence: usize, user: UserId) -> bool {
+        let mut others = self.asked.iter().filter(|(other, _)| **other != user);
+        others.any(|(_, asked)| asked.sequence == sequence)
+    }
+
+    fn ask_strategy(&mut self, user: UserId) -> Result<Option<Asked>, Error> {
+        let mut back = Vec::new();
+        let found = loop {
+            let Some(question) = self.ranking.ask() else {
+                break None;
+            };
+            let position = self.pool.positions(question.sequence).start + question.position;
+            if self.skipped.contains(&position) {
+                self.ranking.pass(&self.pool, &question);
+                continue;
+            }
+            let (number, _) = self.corpus.place(question.sequence);
+            if self.is_left_out(number, user) {
+                // Until the next model comes with a new order.
+                continue;
+            }
+            if self.is_asked_of_others(question.sequence, user) {
+                back.push(question.sequence);
+                continue;
+            }
+            let strategy = self.ranking.options().strategy;
+            let why = match strategy {
+                Strategy::Random => "chosen at random".to_owned(),
+                _ => format!("{} {:.3}", strategy.title(), strategy.value(question.key)),
+            };
+            break Some(Asked {
+                kind: Kind::Token,
+                sequence: question.sequence,
+                position,
+                why: Some(why),
+            });
+        };
+        self.rank_again(back)?;
+        Ok(found)
+    }
+
+    fn ask_test(&self, user: UserId) -> Option<Asked> {
+        let open = |sequence: &usize| {
+            let asked = self.whole(*sequence, "held out, to measure the model");
+            self.is_open(&asked, user) && !self.is_asked_of_others(*sequence, user)
+        };
+        let sequence = self.held_out.iter().copied().find(open)?;
+        Some(self.whole(sequence, "held out, to measure the model"))
+    }
+
+    fn whole(&self, sequence: usize, why: &str) -> Asked {
+        Asked {
+            kind: Kind::Sentence,
+            sequence,
+            position: self.pool.positions(sequence).start,
+            why: Some(why.to_owned()),
+        }
+    }
+
+    fn ask_compared(&self, user: UserId) -> Option<Asked> {
+        let asked = |position: &usize| {
+            let sequence = self.sequence_of(*position);
+            Asked {
+                kind: Kind::Compared,
+                sequence,
+                position: *position,
+                why: Some("asked of several people, to see whether they agree".to_owned()),
+            }
+        };
+        let open = |asked: &Asked| self.is_open(asked, user) && !self.pool.is_aside(asked.sequence);
+        self.compared.iter().map(asked).find(open)
+    }
+
+    fn ask_prior(&mut self, user: UserId) -> Option<Asked> {
+        if self.prior.is_empty() {
+            return None;
+        }
+        let (first, all) = (self.prior_at, self.pool.len());
+        for sequence in first..(first + LOOK_AHEAD).min(all) {
+            self.prior_at = sequence;
+            if self.pool.is_aside(sequence) || self.is_asked_of_others(sequence, user) {
+                continue;
+            }
+            let (number, index) = self.corpus.place(sequence);
+            let text = self.corpus.get(number);
+            for found in self.prior.find(text, text.sentence(index)) {
+                let asked = Asked {
+                    kind: Kind::Token,
+                    sequence,
+                    position: text.first_position + found.tokens.start,
+                    why: Some(format!("found by a {}", found.origin)),
+                };
+                if self.is_open(&asked, user) {
+                    return Some(asked);
+                }
+            }
+        }
+        None
+    }
+
+    /// The best question in one document.
+    fn ask_in(&self, number: usize, user: UserId) -> Option<Asked> {
+        let text = self.corpus.get(number);
+        let positions = text.first_position..text.first_position + text.tokens();
+        let keys = self.ranking.keys();
+        let open = positions
+            .filter(|&position| !keys[position].is_nan())
+            .map(|position| Asked {
+                kind: Kind::Token,
+                sequence: self.sequence_of(position),
+                position,
+                why: None,
+            })
+            .filter(|asked| self.is_open(asked, user));
+        let best = open.min_by(|one, other| keys[one.position].total_cmp(&keys[other.position]));
+        best.or_else(|| {
+            let sequences = text.first_sequence..text.first_sequence + text.sentences();
+            let held_out = sequences.filter(|&sequence| self.pool.is_aside(sequence));
+            held_out
+                .map(|sequence| self.whole(sequence, "held out, to measure the model"))
+                .find(|asked| self.is_open(asked, user))
+        })
+    }
+
+    /// The sequence that a position is in.
+    pub fn sequence_of(&self, position: usize) -> usize {
+        let number = self.corpus.number_at(position);
+        let text = self.corpus.get(number);
+        text.first_sequence + text.sentence_of(position - text.first_position)
+    }
+
+    /// A question by its name.
+    pub fn asked_by_name(&self, name: &str) -> Option<Asked> {
+        let mut parts = name.split('-');
+        let (kind, document) = (parts.next()?, parts.next()?.parse::<DocumentId>().ok()?);
+        let text = self.corpus.get(self.corpus.find(document)?);
+        let token = question_token(name).filter(|&token| token < text.tokens())?;
+        let sequence = text.first_sequence + text.sentence_of(token);
+        Some(Asked {
+            kind: match kind {
+                "t" => Kind::Token,
+                "c" => Kind::Compared,
+                "s" => Kind::Sentence,
+                _ => return None,
+            },
+            sequence,
+            position: text.first_position + token,
+            why: None,
+        })
+    }
+
+    /// The name of a question.
+    pub fn name_of(&self, asked: &Asked) -> String {
+        let (number, _) = self.corpus.place(asked.sequence);
+        let text = self.corpus.get(number);
+        let kind = match asked.kind {
+            Kind::Token => 't',
+            Kind::Compared => 'c',
+            Kind::Sentence => 's',
+        };
+        question_name(kind, text.id, asked.position - text.first_position)
+    }
+
+    /// A question as the page shows it.
+    pub fn show(&self, asked: &Asked, user: UserId) -> Result<Question, Error> {
+        let (number, index) = self.corpus.place(asked.sequence);
+        let text = self.corpus.get(number);
+        let tokens = text.sentence(index);
+        let cells = self.view(number, user, tokens.clone());
+        let estimated = self.estimate(number, index, &cells)?;
+        let sentence = self.shown(number, index, &cells, &estimated);
+        let token = asked.position - text.first_position;
+        let (kind, target, suggestion, choices) = match asked.kind {
+            Kind::Sentence => {
+                let target = Target {
+                    start: tokens.start,
+                    end: tokens.end,
+                };
+                ("sentence", target, None, Vec::new())
+            }
+            Kind::Token | Kind::Compared => {
+                let choices = self.choices(&estimated, token - tokens.start);
+                let around = estimated
+                    .spans
+                    .iter()
+                    .find(|(range, ..)| range.contains(&(token - tokens.start)));
+                let suggestion = match around {
+                    Some((range, kind, probability)) => Suggestion {
+                        start: tokens.start + range.start,
+                        end: tokens.start + range.end,
+                        kind: Some(kind.clone()),
+                        probability: *probability,
+                    },
+                    None => Suggestion {
+                        start: token,
+                        end: token + 1,
+                        kind: None,
+                        probability: estimated.answers(token - tokens.start, &self.map)[0],
+                    },
+                };
+                let target = Target {
+                    start: token,
+                    end: token + 1,
+                };
+                ("token", target, Some(suggestion), choices)
+            }
+        };
+        Ok(Question {
+            id: self.name_of(asked),
+            kind,
+            document: DocumentName {
+                id: text.id,
+                name: text.name.clone(),
+            },
+            sentence,
+            target,
+            suggestion,
+            choices,
+            why: asked.why.clone(),
+        })
+    }
+}

@@ -1,0 +1,190 @@
+//! Sentences as people see them: text, what is known, what is suggested.
+
+use super::cells::{self, Cell, LabelMap};
+use super::corpus::Text;
+use super::state::State;
+use super::wire::{Choice, NamedAssertion, Sentence, Suggestion};
+use crate::project::{Assertion, Error, UserId};
+use fieldmark::chain::inference::SpanReader;
+use fieldmark::core::{Alphabet, Scheme};
+use fieldmark::learn::Estimator;
+use std::ops::Range;
+
+/// What the model, or a list, says of a sentence.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Estimated {
+    /// The best label of each token.
+    pub path: Vec<u32>,
+    /// The probability of each label at each token.
+    pub marginals: Vec<f64>,
+    /// The spans of the best labels, in tokens of the sentence, with the probability that just this span is there.
+    pub spans: Vec<(Range<usize>, String, f64)>,
+    pub origin: &'static str,
+}
+
+impl Estimated {
+    /// The probability of each answer about a token of the sentence: outside first, then types in their order.
+    pub fn answers(&self, token: usize, map: &LabelMap) -> Vec<f64> {
+        let labels = self.marginals.len() / self.path.len().max(1);
+        let row = &self.marginals[token * labels..][..labels];
+        let of = |label: Option<u32>| {
+            label
+                .and_then(|label| row.get(label as usize))
+                .copied()
+                .unwrap_or(0.0)
+        };
+        let kinds = map
+            .kinds()
+            .iter()
+            .map(|&kind| of(map.begin(kind)) + of(map.inside(kind)));
+        std::iter::once(of(Some(0))).chain(kinds).collect()
+    }
+}
+
+/// How much of the text around a sentence is shown, in bytes.
+const CONTEXT: usize = 400;
+
+impl State {
+    /// Asks the model about a sentence, under what these cells say.
+    pub fn estimate(&self, number: usize, index: usize, cells: &[Cell]) -> Result<Estimated, Error> {
+        let text = self.corpus.get(number);
+        let sequence = text.first_sequence + index;
+        let known = cells::labels(cells, &self.map);
+        let first = self.pool.positions(sequence).start;
+        let mut estimator = Estimator::new(&self.model);
+        let mut inference =
+            estimator.load(&self.pool, sequence, |position| known[position - first].gold())?;
+        let mut estimated = Estimated {
+            origin: "model",
+            path: inference
+                .viterbi()
+                .map_err(fieldmark::learn::Error::from)?
+                .labels
+                .to_vec(),
+            ..Estimated::default()
+        };
+        inference
+            .marginals(&mut estimated.marginals)
+            .map_err(fieldmark::learn::Error::from)?;
+        if !self.warm {
+            let sentence = text.sentence(index);
+            for found in self.prior.find(text, sentence.clone()) {
+                let tokens = found.tokens.start - sentence.start..found.tokens.end - sentence.start;
+                estimated.spans.push((tokens, found.kind, 1.0));
+                estimated.origin = found.origin;
+            }
+            return Ok(estimated);
+        }
+        let labels: Alphabet = self.pool.labels().iter().take(inference.labels()).collect();
+        let reader = SpanReader::new(Scheme::Iob2, &labels);
+        let names: Vec<&str> = estimated.path.iter().map(|&label| labels.name(label)).collect();
+        for span in Scheme::Iob2.spans(&names) {
+            let kind = reader.kinds().get(span.kind).unwrap_or(0);
+            let probability = inference
+                .span_probability(&reader, span.start..span.end, kind)
+                .map_err(fieldmark::learn::Error::from)?;
+            estimated
+                .spans
+                .push((span.start..span.end, span.kind.to_owned(), probability));
+        }
+        Ok(estimated)
+    }
+
+    /// A sentence as somebody sees it.
+    pub fn sentence(&self, number: usize, index: usize, user: UserId) -> Result<Sentence, Error> {
+        let text = self.corpus.get(number);
+        let cells = self.view(number, user, text.sentence(index));
+        let estimated = self.estimate(number, index, &cells)?;
+        Ok(self.shown(number, index, &cells, &estimated))
+    }
+
+    /// The same from what was found out already.
+    pub fn shown(&self, number: usize, index: usize, cells: &[Cell], estimated: &Estimated) -> Sentence {
+        let text = self.corpus.get(number);
+        let tokens = text.sentence(index);
+        let bytes = text.bytes_of(tokens.clone());
+        let (before, after) = context(text, &bytes);
+        Sentence {
+            index,
+            start: tokens.start,
+            end: tokens.end,
+            text: text.text[bytes.clone()].to_owned(),
+            before: before.to_owned(),
+            after: after.to_owned(),
+            tokens: text.utf16(tokens.clone(), bytes.start, bytes.end),
+            known: self.named(cells::assertions(cells, tokens.start)),
+            suggestions: suggestions(cells, estimated, tokens.start),
+            origin: estimated.origin,
+        }
+    }
+
+    /// Assertions with the names of types. Those of types that are gone are left out.
+    pub fn named(&self, all: Vec<Assertion>) -> Vec<NamedAssertion> {
+        let of_use = |kind| self.types.iter().any(|one| one.id == kind && !one.removed);
+        all.into_iter()
+            .filter(|one| one.kind.is_none_or(of_use))
+            .map(|one| NamedAssertion {
+                start: one.start,
+                end: one.end,
+                kind: one.kind.map(|kind| self.type_name(kind).to_owned()),
+                borders: one.borders,
+            })
+            .collect()
+    }
+
+    /// All answers about a token of a sentence, the most probable first.
+    pub fn choices(&self, estimated: &Estimated, token: usize) -> Vec<Choice> {
+        let answers = estimated.answers(token, &self.map);
+        let kinds = self
+            .map
+            .kinds()
+            .iter()
+            .map(|&kind| Some(self.type_name(kind).to_owned()));
+        let mut choices: Vec<Choice> = std::iter::once(None)
+            .chain(kinds)
+            .zip(answers)
+            .map(|(kind, probability)| Choice { kind, probability })
+            .collect();
+        // Equal ones stay in the order of the types.
+        choices.sort_by(|one, other| other.probability.total_cmp(&one.probability));
+        choices
+    }
+}
+
+/// Spans of which not every token is known already.
+pub(super) fn suggestions(cells: &[Cell], estimated: &Estimated, first: usize) -> Vec<Suggestion> {
+    let open = |range: &Range<usize>| cells[range.clone()].iter().any(|cell| !cell.said.is_something());
+    let spans = estimated.spans.iter().filter(|(range, ..)| open(range));
+    spans
+        .map(|(range, kind, probability)| Suggestion {
+            start: first + range.start,
+            end: first + range.end,
+            kind: Some(kind.clone()),
+            probability: *probability,
+        })
+        .collect()
+}
+
+/// The text before and after some bytes, cut between words where there are any.
+fn context<'t>(text: &'t Text, bytes: &Range<usize>) -> (&'t str, &'t str) {
+    let text = text.text.as_str();
+    let mut start = bytes.start.saturating_sub(CONTEXT);
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    let mut before = &text[start..bytes.start];
+    if start > 0 {
+        before = before
+            .find(char::is_whitespace)
+            .map_or(before, |at| &before[at..]);
+    }
+    let mut end = (bytes.end + CONTEXT).min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let mut after = &text[bytes.end..end];
+    if end < text.len() {
+        after = after.rfind(char::is_whitespace).map_or(after, |at| &after[..at]);
+    }
+    (before, after)
+}
