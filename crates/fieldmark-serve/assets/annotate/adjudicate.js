@@ -33,7 +33,8 @@ export class AdjudicateView {
 
   async #load() {
     try {
-      this.data = await get(`/api/adjudication/${encodeURIComponent(this.id)}`);
+      const { document, versions, conflicts } = await get(`/api/adjudication/${encodeURIComponent(this.id)}`);
+      this.data = { ...document, versions, conflicts: conflicts.filter(({ decided }) => !decided) };
       this.#draw();
     } catch (error) {
       fill(this.head, h("p", { role: "alert" }, `The versions cannot be shown: ${error.message}.`));
@@ -64,14 +65,13 @@ export class AdjudicateView {
   }
 
   // Only the sentences around a conflict matter; the rest of the document is a click away.
-  #version({ user, known, spans }) {
+  #version({ user, known }) {
     const text = new TextView({ label: `The version of ${user}` });
-    const said = known ?? spans.map((span) => ({ ...span, borders: "exact" }));
     const conflict = this.#conflict;
     const { sentences } = this.data;
     const here = conflict ? sentences.findIndex(([start, end]) => start <= conflict.start && conflict.start < end) : 0;
     const near = conflict ? sentences.slice(Math.max(0, here - 1), here + 2) : sentences;
-    const parts = partsOf({ ...this.data, sentences: near, known: said, suggestions: [] });
+    const parts = partsOf({ ...this.data, sentences: near, known, suggestions: [] });
     if (parts.length) parts[0].gap = "";
     text.show(parts);
     return text;

@@ -46,11 +46,16 @@ export class AgreementView {
         h(
           "dl",
           { class: "figures" },
-          h("div", {}, h("dt", {}, "κ of tokens"), h("dd", {}, Number.isFinite(pair.kappa) ? pair.kappa.toFixed(2) : "–")),
+          h("div", {}, h("dt", {}, "κ of tokens"), h("dd", {}, kappa(pair.kappa))),
           h("div", {}, h("dt", {}, "F1 of spans"), h("dd", {}, score(pair.f1))),
         ),
         pair.types.length > 0 &&
-          h("ul", { class: "byname" }, pair.types.map((type) => h("li", {}, h("span", { class: `kind ${colourOf(type.name)}`, dir: "auto" }, type.name), " ", h("span", { class: "number" }, score(type.f1))))),
+          h(
+            "table",
+            {},
+            h("thead", {}, h("tr", {}, ["Type", "Tokens", "κ", "F1"].map((name, at) => h("th", { scope: "col", class: at ? "number" : "" }, name)))),
+            h("tbody", {}, pair.types.map(row)),
+          ),
       ),
     );
   }
@@ -83,4 +88,17 @@ export class AgreementView {
       ),
     );
   }
+}
+
+const kappa = (value) => (Number.isFinite(value) ? value.toFixed(2) : "–");
+
+function row({ name, tokens, kappa: agreed, f1 }) {
+  return h(
+    "tr",
+    {},
+    h("th", { scope: "row" }, h("span", { class: `kind ${colourOf(name)}`, dir: "auto" }, name)),
+    h("td", { class: "number" }, tokens.toLocaleString("en")),
+    h("td", { class: "number" }, kappa(agreed)),
+    h("td", { class: "number" }, score(f1)),
+  );
 }
