@@ -78,6 +78,7 @@ export class ReadView {
         h("span", {}, `${percent(tokens.length ? labelled / tokens.length : 0)} labelled`),
         h("a", { href: `#ask/${this.id}` }, "ask"),
         h("a", { href: "#documents" }, "documents"),
+        button("next document", () => this.#nextDocument(), { key: ".", kind: "plain" }),
       ),
     );
   }
@@ -193,6 +194,7 @@ export class ReadView {
       { keys: ["f"], label: "flag the document", run: () => this.#flag() },
       { keys: ["d"], label: "done with the document", run: () => this.#done() },
       { keys: ["s"], label: "skip the document", run: () => this.#skip() },
+      { keys: ["."], label: "next document that is not done", run: () => this.#nextDocument() },
       arrows(["ArrowLeft", "ArrowRight"], "go to another token"),
       arrows(["ArrowUp", "ArrowDown"], "go to another line"),
       arrows(["shift+ArrowLeft", "shift+ArrowRight"], "move the end of the range"),
@@ -325,7 +327,22 @@ export class ReadView {
 
   async #done() {
     const on = this.document.status !== "done";
-    if (await this.#do({ kind: "done", on }, on ? "Done" : "Not done")) await this.#reload();
+    if (!(await this.#do({ kind: "done", on }, on ? "Done" : "Not done"))) return;
+    if (on) toast("Done.", ["Next document", () => this.#nextDocument()]);
+    await this.#reload();
+  }
+
+  // The first document after this one that wants to be read, else the first of all.
+  async #nextDocument() {
+    const found = [];
+    for (const status of ["begun", "new"]) {
+      const { documents } = await get(`/api/documents?status=${status}&search=&page=1`);
+      found.push(...documents.map(({ id }) => id).filter((id) => id !== this.id));
+    }
+    found.sort((a, b) => a - b);
+    const next = found.find((id) => id > this.id) ?? found[0];
+    if (next === undefined) return toast("No other document is open.", null, 3);
+    location.hash = `#read/${next}`;
   }
 
   async #skip() {
