@@ -351,15 +351,11 @@ export class AskView {
     if (answer) toast("Comment saved.", null, 3);
   }
 
-  // An answer was taken back: its question comes again.
+  // An answer was taken back: its question comes again. One that was given again may be the one on the screen.
   #turned(answer) {
     this.last.hidden = true;
-    if (answer.next) return this.#show(answer.next);
-    const mine = (answer.sentences ?? []).find(
-      ({ start }) => this.question && answer.action?.document === this.question.document.id && start === this.question.sentence.start,
-    );
-    if (mine) this.#show({ ...this.question, sentence: { ...this.question.sentence, ...mine } });
-    else if (!this.question) this.#load();
+    if (answer.next) this.#show(answer.next);
+    else this.#load();
   }
 }
 

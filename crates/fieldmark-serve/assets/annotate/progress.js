@@ -31,18 +31,19 @@ export class ProgressView {
     }
   }
 
-  #draw({ curve, held_out, types, weak, next }) {
+  #draw({ curve, held_out, types, weak, next, seconds: times = [] }) {
     const { progress = {}, model = {} } = state.project;
-    const figure = (name, value) => h("div", {}, h("dt", {}, name), h("dd", {}, value));
+    const figure = (name, value, note) => h("div", {}, h("dt", {}, name), h("dd", {}, value), note && h("dd", { class: "aside" }, note));
+    const early = times.length > 1 ? `${seconds(times[0].seconds)} at first` : null;
     fill(
       this.body,
       h(
         "dl",
         { class: "figures" },
         figure("Answers", (progress.answers ?? 0).toLocaleString("en")),
-        figure("Labelled tokens", (progress.labelled_tokens ?? 0).toLocaleString("en")),
-        figure("Seconds per answer", progress.seconds_per_answer ? seconds(progress.seconds_per_answer) : "–"),
-        figure("Model", model.version ? `${model.version}` : "none yet"),
+        figure("Labelled tokens", (progress.labelled_tokens ?? 0).toLocaleString("en"), `of ${(state.project.tokens ?? 0).toLocaleString("en")}`),
+        figure("Time per answer", progress.seconds_per_answer ? seconds(progress.seconds_per_answer) : "–", early),
+        figure("Model", model.version ? `${model.version}` : "none yet", model.version ? `trained in ${seconds(model.seconds)}` : null),
       ),
       model.problem && h("p", { class: "card", role: "alert" }, `There is no newer model: ${model.problem}`),
       h("section", { class: "card" }, h("h3", {}, "Learning curve"), this.#curve(curve, held_out, next)),
