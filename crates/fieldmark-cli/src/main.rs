@@ -62,6 +62,7 @@ Examples:
       fieldmark train chunks.toml --model chunks.fmk
       fieldmark tag chunks.fmk notes.txt --output notes.html
       fieldmark eval --model chunks.fmk test.txt --format columns --html scores.html
+      fieldmark serve chunks.fmk
 
   From column files to scores:
       fieldmark check train.txt --test test.txt

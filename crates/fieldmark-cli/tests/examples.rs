@@ -2,10 +2,11 @@
 #![cfg(unix)]
 
 mod common;
+use common::serving::Serving;
 use common::{PROGRAM, Place};
 use std::process::Command;
 
-/// Runs shell commands in order, with the program on the path.
+/// Runs shell commands in order, with the program on the path. Servers are started, asked for their health and stopped.
 fn run_all(place: &Place, commands: &[String]) {
     let path = format!(
         "{}:{}",
@@ -13,6 +14,16 @@ fn run_all(place: &Place, commands: &[String]) {
         std::env::var("PATH").unwrap()
     );
     for command in commands {
+        if command.starts_with("fieldmark serve ") {
+            let server = Serving::start(place, command);
+            assert_eq!(server.ask("GET /health", &[], "").0, 200, "{command}");
+            let (status, errors) = server.stop();
+            assert!(
+                status.success() && !errors.contains("error:"),
+                "{command}\n{errors}"
+            );
+            continue;
+        }
         let done = Command::new("sh")
             .args(["-ec", command])
             .env("PATH", &path)
@@ -28,7 +39,7 @@ fn run_all(place: &Place, commands: &[String]) {
     }
 }
 
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 12] = [
     "quickstart",
     "init",
     "train",
@@ -38,6 +49,7 @@ const COMMANDS: [&str; 11] = [
     "cv",
     "inspect",
     "convert",
+    "serve",
     "simulate",
     "generate",
 ];

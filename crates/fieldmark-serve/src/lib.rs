@@ -6,9 +6,14 @@
 //! * [`engine`]: a project at work: what is known of every sentence, what the model says of the rest, what to ask next,
 //!   and the training that goes on in the background. It knows nothing of HTTP.
 //! * [`annotate`]: the routes of the page.
+//! * [`tagging`]: the API that tags text, and a page to try it.
 //! * [`http`]: connections, limits, tokens and errors of both servers.
 
 pub mod annotate;
 pub mod engine;
 pub mod http;
 pub mod project;
+pub mod tagging;
+
+#[cfg(test)]
+mod testing;

@@ -9,6 +9,7 @@ mod generate;
 mod init;
 mod inspect;
 mod quickstart;
+mod serve;
 mod simulate;
 mod tag;
 mod train;
@@ -28,6 +29,7 @@ pub enum Command {
     Cv(cv::Arguments),
     Inspect(inspect::Arguments),
     Convert(convert::Arguments),
+    Serve(serve::Arguments),
     Simulate(Box<simulate::Arguments>),
     Annotate(Box<annotate::Arguments>),
     Generate(generate::Arguments),
@@ -45,6 +47,7 @@ impl Command {
             Command::Eval(arguments) => arguments.run(console),
             Command::Check(arguments) => arguments.run(console),
             Command::Inspect(arguments) => arguments.run(console),
+            Command::Serve(arguments) => arguments.run(console),
             Command::Simulate(arguments) => arguments.run(console),
             Command::Annotate(arguments) => arguments.run(console),
             Command::Generate(arguments) => arguments.run(console),

@@ -1,6 +1,8 @@
 //! A directory with small data, and the program run in it.
 #![allow(dead_code, reason = "every test file uses its own part of it")]
 
+pub mod serving;
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

@@ -58,3 +58,6 @@ pub use pages::page;
 pub use server::{Ended, serve};
 pub use shutdown::{Shutdown, Stop};
 pub use token::{Token, TokenHash};
+
+#[cfg(test)]
+mod tests;
