@@ -2,11 +2,10 @@
 
 use crate::console::Console;
 use crate::failure::Failure;
-use fieldmark_serve::http::{self, Guard, Limits, Shutdown, Token};
-use fieldmark_serve::tagging::{self, Models};
+use fieldmark_serve::http::{Limits, Token};
+use fieldmark_serve::tagging::{self, Models, ServeError, ServeOptions};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 /// Mark texts over HTTP, and try a model on a page
@@ -134,45 +133,30 @@ impl Arguments {
         let names: Vec<&str> = models.names().collect();
         let names = names.join(", ");
         let token = self.address.token()?;
-        let limits = self.limits.limits();
-        let AddressOptions {
-            host,
-            port,
-            allow_host,
-            ..
-        } = self.address;
-        let (access, hosts, token) = http::access(host, token, allow_host).map_err(Failure::ours)?;
-        let guard = Guard {
-            access,
-            hosts,
-            limits,
-            public: tagging::PUBLIC,
-            metrics: Arc::default(),
-        };
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-        let threads = self.threads.map_or_else(cores, usize::from);
-        let router = tagging::router(models, threads, guard).map_err(Failure::ours)?;
-        // Requests wait more than they work: texts are marked by threads of their own.
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(2)
-            .enable_all()
-            .build()
-            .map_err(Failure::ours)?;
-        runtime.block_on(async {
-            let shutdown = Shutdown::on_signals()
-                .map_err(|error| Failure::ours(format_args!("cannot listen for Ctrl-C: {error}")))?;
-            let listener = http::bind(host, port).await.map_err(Failure::user)?;
-            let address = listener.local_addr().map_err(Failure::ours)?;
+        let options = ServeOptions {
+            host: self.address.host,
+            port: self.address.port,
+            token,
+            allowed_hosts: self.address.allow_host,
+            limits: self.limits.limits(),
+            threads: self.threads.map_or_else(cores, usize::from),
+        };
+        // A reader of the link who has gone is no reason not to serve others.
+        let ready = |link: &str| {
             console.note(&format!("serving {names}; Ctrl-C stops. Open this link:"));
-            console.print(&format!("{}\n", http::link(address, token.as_ref())))?;
-            let ended = http::serve(listener, router, limits, shutdown).await;
-            match ended.cut_off {
-                0 => console.note("stopped"),
-                1 => console.warn("stopped; one connection was cut off"),
-                several => console.warn(&format!("stopped; {several} connections were cut off")),
-            }
-            Ok(())
-        })
+            let _ = console.print(&format!("{link}\n"));
+        };
+        let ended = tagging::serve(models, options, ready).map_err(|error| match error {
+            ServeError::Address(_) => Failure::user(error),
+            error => Failure::ours(error),
+        })?;
+        match ended.cut_off {
+            0 => console.note("stopped"),
+            1 => console.warn("stopped; one connection was cut off"),
+            several => console.warn(&format!("stopped; {several} connections were cut off")),
+        }
+        Ok(())
     }
 }
 

@@ -1,23 +1,20 @@
 //! The tagging API: texts in, spans out, by any number of models.
 //!
 //! ```no_run
-//! use fieldmark_serve::http::{self, Guard, Hosts, Limits, Shutdown};
-//! use fieldmark_serve::tagging::{self, Models};
-//! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+//! use fieldmark_serve::http::Limits;
+//! use fieldmark_serve::tagging::{Models, ServeOptions, serve};
+//!
 //! let models = Models::open([("drugs", "drugs.fmk")])?;
-//! let limits = Limits::default();
-//! let guard = Guard {
-//!     access: http::Access::Open,
-//!     hosts: Hosts::Loopback,
-//!     limits,
-//!     public: tagging::PUBLIC,
-//!     metrics: Default::default(),
+//! let options = ServeOptions {
+//!     host: "127.0.0.1".parse()?,
+//!     port: 7878,
+//!     token: None,
+//!     allowed_hosts: Vec::new(),
+//!     limits: Limits::default(),
+//!     threads: 2,
 //! };
-//! let router = tagging::router(models, 2, guard)?;
-//! let listener = http::bind("127.0.0.1".parse()?, 7878).await?;
-//! http::serve(listener, router, limits, Shutdown::on_signals()?).await;
-//! # Ok(())
-//! # }
+//! serve(models, options, |link| println!("{link}"))?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! Requests come and go on an async runtime; texts are marked by threads of their own, of which each keeps an annotator
@@ -41,10 +38,12 @@ mod openapi;
 mod page;
 mod requests;
 mod routes;
+mod serve;
 mod workers;
 
 pub use models::{Models, OpenError};
 pub use routes::{PUBLIC, router};
+pub use serve::{ServeError, ServeOptions, serve};
 
 #[cfg(test)]
 mod tests;
