@@ -85,8 +85,10 @@ impl Hosts {
 
 /// A host without its port. IPv6 addresses stand in brackets.
 fn without_port(host: &str) -> &str {
-    let end = host.rfind(']').map_or(0, |bracket| bracket + 1);
-    host[end..].find(':').map_or(host, |colon| &host[..end + colon])
+    match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    }
 }
 
 #[cfg(test)]

@@ -36,13 +36,13 @@ pub struct TextAnswer {
     /// The spans, in the order of the text; they may nest.
     pub spans: Vec<SpanAnswer>,
     /// Of a model that labels tokens: all tokens.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<Vec<TokenAnswer>>,
     /// Of a model that labels whole texts: its labels.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
     /// What of the text could not be treated as usual, in sentences.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,
 }
 
@@ -61,13 +61,13 @@ pub struct SpanAnswer {
     /// How sure the model is of type and borders, from 0 to 1; null if it does not know.
     pub confidence: Option<f64>,
     /// Of a span with gaps: start and end of each part.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fragments: Vec<[usize; 2]>,
     /// What it stands for in databases.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub identifiers: Vec<String>,
     /// What else is known of it.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub attributes: BTreeMap<String, String>,
 }
 

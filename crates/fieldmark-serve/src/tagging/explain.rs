@@ -20,7 +20,7 @@ pub struct TokenDecision {
     /// What it covers.
     pub token: String,
     /// The layer of the label, in models with several.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub layer: Option<String>,
     /// The label.
     pub label: String,

@@ -88,7 +88,7 @@ pub struct TaggedLine {
     /// The line of the input, from 1. Empty lines have no answer.
     pub line: u64,
     /// The `id` of the line, whatever it is, if it had one.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<serde_json::Value>,
     #[serde(flatten)]
     pub result: LineResult,
@@ -137,7 +137,7 @@ pub struct Explained {
     /// Each token that the place touches.
     pub decisions: Vec<TokenDecision>,
     /// What the reasons do not show, in a sentence.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<&'static str>,
 }
 
