@@ -51,6 +51,7 @@ const COMMANDS: [&str; 12] = [
     "convert",
     "serve",
     "simulate",
+    "annotate",
     "generate",
 ];
 

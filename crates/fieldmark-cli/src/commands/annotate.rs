@@ -293,8 +293,9 @@ impl Arguments {
                 0 => String::new(),
                 _ => format!("; {repeated} were there already"),
             };
+            let s = if added == 1 { "" } else { "s" };
             console.note(&format!(
-                "added {added} documents, {labelled} of them with labels{there}"
+                "added {added} document{s}, {labelled} of them with labels{there}"
             ));
         }
         Ok(())

@@ -74,3 +74,6 @@ pub fn serve(
 pub fn link(address: SocketAddr, token: &Token) -> String {
     http::link(address, Some(token))
 }
+
+#[cfg(test)]
+mod tests;

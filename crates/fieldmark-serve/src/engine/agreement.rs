@@ -54,8 +54,10 @@ struct DocumentAgreement {
 /// A document with what several people said of it.
 #[derive(Clone, Debug, Serialize)]
 pub struct AdjudicationView {
+    #[serde(flatten)]
     document: DocumentView,
     versions: Vec<Version>,
+    /// Those that are not decided.
     conflicts: Vec<Conflict>,
     adjudicated: Vec<NamedAssertion>,
 }
@@ -71,8 +73,6 @@ struct Conflict {
     start: usize,
     end: usize,
     values: Vec<Value>,
-    /// Whether it is decided.
-    decided: bool,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -124,7 +124,9 @@ impl Engine {
             known: known(Layer::Person(user)),
         });
         let versions: Vec<Version> = versions.collect();
-        let conflicts = state.conflicts(number).into_iter().map(|range| {
+        let open = state.conflicts(number).into_iter();
+        let open = open.filter(|dispute| !state.is_decided(number, dispute));
+        let conflicts = open.map(|Dispute { range, .. }| {
             let values = versions.iter().flat_map(|version| {
                 let inside = version
                     .known
@@ -139,7 +141,6 @@ impl Engine {
                 start: range.start,
                 end: range.end,
                 values: values.collect(),
-                decided: state.is_decided(number, range),
             }
         });
         Ok(AdjudicationView {
@@ -149,6 +150,12 @@ impl Engine {
             versions,
         })
     }
+}
+
+/// Tokens about which people contradict each other, and the spans that these are in.
+struct Dispute {
+    range: Range<usize>,
+    tokens: Vec<usize>,
 }
 
 /// Tokens outside are said one by one: only those of the conflict belong to it.
@@ -231,7 +238,7 @@ impl State {
         let conflicts = self.conflicts(number);
         let open = conflicts
             .iter()
-            .filter(|range| !self.is_decided(number, (*range).clone()));
+            .filter(|dispute| !self.is_decided(number, dispute));
         let open = open.count();
         Some(DocumentAgreement {
             id: text.id,
@@ -246,13 +253,13 @@ impl State {
     }
 
     /// Where people contradict each other: tokens, with the spans that they are in.
-    fn conflicts(&self, number: usize) -> Vec<Range<usize>> {
+    fn conflicts(&self, number: usize) -> Vec<Dispute> {
         let people = self.annotators(number);
         let layers: Vec<&[Cell]> = people
             .iter()
             .filter_map(|&user| self.layer(number, Layer::Person(user)))
             .collect();
-        let mut found: Vec<Range<usize>> = Vec::new();
+        let mut found: Vec<Dispute> = Vec::new();
         for sentence in self.corpus.get(number).borders() {
             let labels: Vec<Vec<cells::Labels>> = layers
                 .iter()
@@ -278,19 +285,28 @@ impl State {
                     range = range.start.min(span.start)..range.end.max(span.end);
                 }
                 match found.last_mut() {
-                    Some(last) if range.start < last.end => {
-                        *last = last.start.min(range.start)..last.end.max(range.end);
+                    Some(last) if range.start < last.range.end => {
+                        last.range = last.range.start.min(range.start)..last.range.end.max(range.end);
+                        last.tokens.push(token);
                     }
-                    _ => found.push(range),
+                    _ => found.push(Dispute {
+                        range,
+                        tokens: vec![token],
+                    }),
                 }
             }
         }
         found
     }
 
-    fn is_decided(&self, number: usize, range: Range<usize>) -> bool {
+    fn is_decided(&self, number: usize, dispute: &Dispute) -> bool {
         let cells = self.layer(number, Layer::Adjudicated);
-        cells.is_some_and(|cells| cells[range].iter().all(|cell| cell.said.is_something()))
+        cells.is_some_and(|cells| {
+            dispute
+                .tokens
+                .iter()
+                .all(|&token| cells[token].said.is_something())
+        })
     }
 }
 

@@ -4,7 +4,8 @@ use super::Engine;
 use super::state::{self, State, share_of};
 use super::types::check_name;
 use crate::project::{
-    Assertion, Borders, Deed, DocumentId, Error, LONGEST_TEXT, NewAction, Project, Settings, Type, UserId,
+    Action, Assertion, Borders, Deed, DocumentId, Error, LONGEST_TEXT, NewAction, Project, Settings, Type,
+    UserId,
 };
 use fieldmark::config::Config;
 use fieldmark::text::Source;
@@ -137,7 +138,7 @@ impl NewProject {
             self.settings.held_out_sentences = prepared.documents.len() < MANY_DOCUMENTS;
             self.settings.save(self.project.store_mut())?;
         }
-        let (imported, _) = store(&mut self.project, &self.settings, prepared, options, &known)?;
+        let (imported, ..) = store(&mut self.project, &self.settings, prepared, options, &known)?;
         Ok(imported)
     }
 
@@ -212,10 +213,10 @@ impl State {
             self.settings.held_out_sentences = prepared.documents.len() < MANY_DOCUMENTS;
             self.settings.save(self.project.store_mut())?;
         }
-        let (imported, first) = store(&mut self.project, &self.settings, prepared, options, &known)?;
+        let (imported, first, actions) = store(&mut self.project, &self.settings, prepared, options, &known)?;
         if imported.added > 0 {
             self.types = self.project.store().types()?;
-            self.grow(first)?;
+            self.grow(first, &actions)?;
         }
         Ok(imported)
     }
@@ -277,14 +278,14 @@ fn prepare(
     Ok(prepared)
 }
 
-/// Stores documents and their labels. Returns the number of the first.
+/// Stores documents and their labels. Returns the number of the first, and what was stored of labels.
 fn store(
     project: &mut Project,
     settings: &Settings,
     prepared: Prepared,
     options: ImportOptions,
     known: &std::collections::HashSet<u64>,
-) -> Result<(Imported, DocumentId), Error> {
+) -> Result<(Imported, DocumentId, Vec<Action>), Error> {
     let mut imported = Imported {
         notices: prepared.notices,
         ..Imported::default()
@@ -341,8 +342,8 @@ fn store(
             deed,
         })
         .collect();
-    project.store_mut().record_all(&actions)?;
-    Ok((imported, first))
+    let actions = project.store_mut().record_all(&actions)?;
+    Ok((imported, first, actions))
 }
 
 /// The type of a name, which is made if there is none.

@@ -543,8 +543,8 @@ impl State {
         Ok(())
     }
 
-    /// Adds documents that are in the store already, from a number on.
-    pub fn grow(&mut self, first: DocumentId) -> Result<(), Error> {
+    /// Adds documents that are in the store already, from a number on, and what is known of them.
+    pub fn grow(&mut self, first: DocumentId, actions: &[Action]) -> Result<(), Error> {
         let data: &Dataset = self.pool.data();
         let mut builder = DatasetBuilder::with_alphabets(data.labels.clone(), data.observations.clone());
         builder
@@ -563,6 +563,11 @@ impl State {
         )?;
         self.corpus = Arc::new(corpus);
         self.pool = Pool::with_labels(Arc::new(builder.finish()), self.map.labels());
+        for action in actions {
+            for number in self.note(action) {
+                self.recompute(number);
+            }
+        }
         self.relabel()
     }
 

@@ -34,7 +34,7 @@ impl Drop for Trainer {
 }
 
 /// What is known at some time, to learn from.
-struct Job {
+pub(super) struct Job {
     pool: Pool,
     last: Option<Arc<Fitted>>,
     learning: LearnOptions,
@@ -115,7 +115,7 @@ impl Engine {
         }
     }
 
-    fn job(&self, state: &mut State) -> Job {
+    pub(super) fn job(&self, state: &mut State) -> Job {
         state.fresh = 0;
         state.touched.clear();
         self.learned().model.training = true;
@@ -133,7 +133,7 @@ impl Engine {
         }
     }
 
-    fn train(&self, threads: &Threads, job: Job) {
+    pub(super) fn train(&self, threads: &Threads, job: Job) {
         let started = Instant::now();
         let result = threads.install(|| job.run());
         let seconds = started.elapsed().as_secs_f64();

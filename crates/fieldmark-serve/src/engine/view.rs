@@ -20,11 +20,17 @@ pub(super) struct Estimated {
     /// The spans of the best labels, in tokens of the sentence, with the probability that just this span is there.
     pub spans: Vec<(Range<usize>, String, f64)>,
     pub origin: &'static str,
+    /// Whether there is no model yet that could prefer one answer to another.
+    blank: bool,
 }
 
 impl Estimated {
     /// The probability of each answer about a token of the sentence: outside first, then types in their order.
     pub fn answers(&self, token: usize, map: &LabelMap) -> Vec<f64> {
+        if self.blank {
+            let answers = map.kinds().len() + 1;
+            return vec![1.0 / answers as f64; answers];
+        }
         let labels = self.marginals.len() / self.path.len().max(1);
         let row = &self.marginals[token * labels..][..labels];
         let of = |label: Option<u32>| {
@@ -56,6 +62,7 @@ impl State {
             estimator.load(&self.pool, sequence, |position| known[position - first].gold())?;
         let mut estimated = Estimated {
             origin: "model",
+            blank: !self.warm,
             path: inference
                 .viterbi()
                 .map_err(fieldmark::learn::Error::from)?

@@ -1,0 +1,222 @@
+//! Training in the background, scores and doubts.
+
+use super::*;
+use crate::engine::question::Kind;
+
+#[test]
+fn answers_make_a_model_and_a_curve() {
+    let settings = Settings {
+        held_out: 0.3,
+        batch: 10,
+        ..Settings::default()
+    };
+    let place = Place::with(
+        plain(&sentences(60, 7)),
+        &["NAME"],
+        settings,
+        ImportOptions::default(),
+    );
+    assert!(!place.engine().state().held_out.is_empty());
+    let mut tests = 0;
+    for number in 0..120 {
+        let question = place.ask("ada").unwrap();
+        tests += usize::from(question.kind == "sentence");
+        answer(&place, "ada", &question);
+        if number % 10 == 9 {
+            place.engine().train_now();
+        }
+    }
+    assert_eq!(tests, 12, "every tenth question measures");
+    let report = serde_json::to_value(place.engine().progress().unwrap()).unwrap();
+    let curve = report["curve"].as_array().unwrap();
+    assert_eq!(curve.len(), 12);
+    let f1 = |point: &Value| point["token_f1"].as_f64().unwrap();
+    assert!(f1(curve.last().unwrap()) > 0.95, "{curve:?}");
+    assert!(
+        curve
+            .iter()
+            .all(|point| f1(point) <= f1(curve.last().unwrap()) + 0.1)
+    );
+    assert_eq!(report["held_out"]["sentences"], 12);
+    assert_eq!(report["next"]["answers"], 100);
+    assert_eq!(report["types"][0]["name"], "NAME");
+    assert!(report["types"][0]["f1"].as_f64().unwrap() > 0.95);
+    assert_eq!(report["weak"], json!([]));
+    let overview = place.engine().overview("ada").unwrap();
+    assert_eq!((overview.model.version, overview.model.training), (12, false));
+    assert!(overview.progress.seconds_per_answer.unwrap() >= 1.0);
+}
+
+#[test]
+fn the_curve_outlives_the_program() {
+    let settings = Settings {
+        held_out: 0.3,
+        ..Settings::default()
+    };
+    let mut place = Place::with(sentences(40, 8), &[], settings, ImportOptions::default());
+    place.engine().train_now();
+    let before = serde_json::to_value(place.engine().progress().unwrap()).unwrap()["curve"].clone();
+    assert_eq!(before.as_array().unwrap().len(), 1);
+    place.reopen();
+    let after = serde_json::to_value(place.engine().progress().unwrap()).unwrap()["curve"].clone();
+    assert_eq!(before, after);
+}
+
+/// What is answered while a model is trained is not asked by it.
+#[test]
+fn a_new_model_respects_what_came_in_the_meantime() {
+    let place = Place::with(
+        plain(&sentences(20, 9)),
+        &["NAME"],
+        everything(),
+        ImportOptions::default(),
+    );
+    for _ in 0..20 {
+        let question = place.ask("ada").unwrap();
+        answer(&place, "ada", &question);
+    }
+    let engine = place.engine();
+    let job = engine.job(&mut engine.state());
+    assert!(engine.overview("ada").unwrap().model.training);
+    // Whole documents become known while the model learns.
+    for document in 1..=10 {
+        place
+            .act("ada", json!({ "kind": "document", "document": document }))
+            .unwrap();
+    }
+    engine.train(&super::super::train::Threads::new(), job);
+    let mut state = engine.state();
+    assert!(state.warm);
+    state.asked.clear();
+    let user = state.users.iter().find(|(_, name)| name == "ada").unwrap().0;
+    while let Some(asked) = state.ask(user, None).unwrap() {
+        assert!(!state.pool.is_labelled(asked.position), "{asked:?}");
+        assert_eq!(asked.kind, Kind::Token);
+        let (number, _) = state.corpus.place(asked.sequence);
+        assert!(state.corpus.get(number).id > 10);
+        state.skipped.insert(asked.position);
+    }
+}
+
+#[test]
+fn a_model_for_labels_that_are_gone_is_thrown_away() {
+    let place = Place::with(
+        plain(&sentences(20, 10)),
+        &["NAME", "X"],
+        everything(),
+        ImportOptions::default(),
+    );
+    for _ in 0..10 {
+        let question = place.ask("ada").unwrap();
+        answer(&place, "ada", &question);
+    }
+    let engine = place.engine();
+    let job = engine.job(&mut engine.state());
+    let change = crate::engine::wire::ChangeType {
+        request: "gone".into(),
+        name: None,
+        key: None,
+        colour: None,
+        removed: Some(true),
+    };
+    engine.change_type("ada", 2, &change).unwrap();
+    engine.train(&super::super::train::Threads::new(), job);
+    assert_eq!(engine.overview("ada").unwrap().model.version, 0);
+    engine.train_now();
+    assert_eq!(engine.overview("ada").unwrap().model.version, 1);
+    assert_eq!(engine.state().model.structure().labels(), 3);
+}
+
+#[test]
+fn training_goes_on_in_the_background() {
+    let settings = Settings {
+        batch: 5,
+        ..everything()
+    };
+    let place = Place::with(
+        plain(&sentences(20, 11)),
+        &["NAME"],
+        settings,
+        ImportOptions::default(),
+    );
+    let trainer = place.engine().start().unwrap();
+    let mut news = place.engine().news();
+    for _ in 0..5 {
+        let question = place.ask("ada").unwrap();
+        answer(&place, "ada", &question);
+    }
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while place.engine().overview("ada").unwrap().model.version == 0 {
+        assert!(std::time::Instant::now() < deadline, "no model came");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    assert!(news.has_changed().unwrap());
+    assert!(news.borrow_and_update().progress.answers >= 5);
+    drop(trainer);
+}
+
+#[test]
+fn wrong_labels_are_doubted() {
+    let mut documents = sentences(60, 12);
+    // One name is overlooked, and a word is taken for a name.
+    let missing = documents
+        .iter()
+        .position(|document| document.annotations.len() > 1)
+        .unwrap();
+    let missed = documents[missing].annotations.remove(1).range();
+    let wrong = missing + 1;
+    let word = documents[wrong]
+        .text
+        .find(" the ")
+        .or(documents[wrong].text.find(' '))
+        .unwrap()
+        + 1;
+    let end = word + documents[wrong].text[word..].find(' ').unwrap();
+    let is_name = documents[wrong].text[word..].starts_with(char::is_uppercase);
+    if !is_name {
+        documents[wrong]
+            .annotations
+            .push(fieldmark::text::document::Annotation::new(word..end, "NAME"));
+    }
+    let place = Place::with(documents.clone(), &[], everything(), ImportOptions::default());
+    let doubts = |place: &Place| serde_json::to_value(place.engine().doubts("ada").unwrap()).unwrap();
+    assert_eq!(doubts(&place)["state"], "none");
+    place.engine().find_doubts().unwrap();
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while doubts(&place)["state"] != "ready" {
+        assert!(std::time::Instant::now() < deadline);
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let report = doubts(&place);
+    let all = report["doubts"].as_array().unwrap();
+    let of = |number: usize| {
+        all.iter()
+            .find(|one| one["document"]["id"] == json!(number + 1))
+            .cloned()
+    };
+    let overlooked = of(missing).expect("the name that was overlooked");
+    assert_eq!(overlooked["label"]["type"], Value::Null);
+    assert_eq!(overlooked["suggestion"]["type"], "NAME");
+    let state = place.engine().state();
+    let text = state.corpus.get(missing);
+    let token = overlooked["start"].as_u64().unwrap() as usize;
+    assert_eq!(text.bytes(token), missed);
+    drop(state);
+    if !is_name {
+        let taken = of(wrong).expect("the word that is no name");
+        assert_eq!(
+            (&taken["label"]["type"], &taken["suggestion"]["type"]),
+            (&json!("NAME"), &Value::Null)
+        );
+    }
+    assert!(all.len() <= 4, "hardly anything else: {}", all.len());
+    // Who looks at it again and keeps it, is not asked again.
+    place
+        .act(
+            "ada",
+            json!({ "kind": "assert", "document": missing + 1, "review": true,
+            "assertions": [{ "start": token, "end": token + 1 }] }),
+        )
+        .unwrap();
+    assert_eq!(doubts(&place)["total"].as_u64().unwrap() as usize, all.len() - 1);
+}
