@@ -195,13 +195,9 @@ pub fn percent(share: Option<f64>) -> String {
 /// The results as text.
 pub fn table(results: &[ShareResult]) -> String {
     let mut text = String::new();
-    let width = results
-        .iter()
-        .flat_map(|result| &result.measures)
-        .map(|row| row.of.len())
-        .max()
-        .unwrap_or(0)
-        .max(4);
+    let rows = || results.iter().flat_map(|result| &result.measures);
+    let width = rows().map(|row| row.of.len()).max().unwrap_or(0).max(4);
+    let wide = rows().map(|row| row.measure.len()).max().unwrap_or(0).max(9);
     for result in results {
         // Writing to a string cannot fail.
         if results.len() > 1 {
@@ -209,7 +205,7 @@ pub fn table(results: &[ShareResult]) -> String {
         }
         let _ = writeln!(
             text,
-            "{:width$}  {:9}  {:>6}  {:>9}  95 % interval, {} part{}",
+            "{:width$}  {:wide$}  {:>6}  {:>9}  95 % interval, {} part{}",
             "type",
             "measure",
             "mean",
@@ -224,7 +220,7 @@ pub fn table(results: &[ShareResult]) -> String {
             };
             let _ = writeln!(
                 text,
-                "{:width$}  {:9}  {:6.2}  {:>9}  {interval}",
+                "{:width$}  {:wide$}  {:6.2}  {:>9}  {interval}",
                 row.of,
                 row.measure,
                 100.0 * row.mean,

@@ -12,6 +12,7 @@ use crate::assess::Pair;
 use crate::config::{InstanceName, LabelConfig, LayerConfig};
 use crate::pipeline::annotate::with_column;
 use crate::pipeline::known::{Known, known_spans};
+use crate::pipeline::score::wanted;
 use crate::pipeline::sequences::Sentences;
 use crate::pipeline::stack::Labellers;
 use fieldmark_core::{Alphabet, Scheme};
@@ -34,6 +35,8 @@ pub struct GraphAnnotator<'p> {
     pub(super) engine: Box<dyn Engine + Send>,
     /// Of the layers that have spans.
     pub(super) rules: Vec<Option<SpanRules>>,
+    /// Whether it is an error that an engine gives up: where nobody reads the report.
+    pub(super) strict: bool,
     /// Whether labels and spans get probabilities.
     pub(super) probabilities: bool,
     labellers: Labellers<'p>,
@@ -82,6 +85,7 @@ impl GraphPipeline {
             extraction: self.extraction(),
             rules: span_rules(&self.layers, &self.model, legal, &mut unroller),
             unroller,
+            strict: false,
             probabilities: !matches!(choice, EngineChoice::Dual(_)),
             engine: choice.engine()?,
             choice,
@@ -158,7 +162,7 @@ impl<'p> GraphAnnotator<'p> {
     /// document has.
     pub fn describe(&mut self, document: &Document) -> Result<(GraphDataset, Vec<Range<usize>>), Error> {
         let sentences = self.cut(document)?;
-        let cells = self.cells(document, &sentences, &mut Notices::new());
+        let cells = self.cells(document, &sentences);
         let data = self.observe(&document.text, &sentences, Some(&cells))?;
         self.put_back(data.clone());
         Ok((data, sentences.tokens.iter().map(|token| token.range()).collect()))
@@ -177,10 +181,11 @@ impl<'p> GraphAnnotator<'p> {
         test: &mut GraphTest,
     ) -> Result<(), Error> {
         let GraphPipeline { layers, front, .. } = self.pipeline;
+        self.strict = true;
         // Steps of post-processing may look at probabilities.
         self.probabilities &= keep || !front.config.postprocess.steps().is_empty();
         let sentences = self.cut(document)?;
-        let cells = self.cells(document, &sentences, &mut Notices::new());
+        let cells = self.cells(document, &sentences);
         let answers = self.answer_instances(document, &sentences)?;
         for (index, answer) in answers.iter().enumerate() {
             let gold: Vec<Vec<_>> = cells
@@ -201,10 +206,7 @@ impl<'p> GraphAnnotator<'p> {
                 .collect();
             let mut found = document.clone();
             self.mark_spans(&mut found, &sentences.tokens, &answers);
-            let pair = Pair::new(
-                crate::pipeline::score::wanted(document, &labels),
-                found.annotations,
-            );
+            let pair = Pair::new(wanted(document, &labels), found.annotations);
             spans.add(&pair.gold_spans(), &pair.found_spans());
             test.pairs.extend(Some(pair).filter(|_| keep));
         }
@@ -224,15 +226,10 @@ impl<'p> GraphAnnotator<'p> {
     }
 
     /// What a document says of all layers, by layer, instance and token.
-    fn cells(
-        &self,
-        document: &Document,
-        sentences: &Sentences<'_>,
-        notices: &mut Notices,
-    ) -> Vec<Vec<Vec<String>>> {
+    fn cells(&self, document: &Document, sentences: &Sentences<'_>) -> Vec<Vec<Vec<String>>> {
         let layers = self.pipeline.layers.iter();
         layers
-            .map(|layer| layer_labels(layer, document, sentences, notices))
+            .map(|layer| layer_labels(layer, document, sentences, &mut Notices::new()))
             .collect()
     }
 
@@ -296,6 +293,7 @@ impl<'p> GraphAnnotator<'p> {
         text: &str,
         sentences: &mut Sentences<'_>,
     ) -> Result<Vec<Vec<String>>, Error> {
+        self.strict = true;
         self.labellers.add_columns(text, sentences)?;
         if instance_name(&self.pipeline.front.config) == InstanceName::Document {
             sentences.join();

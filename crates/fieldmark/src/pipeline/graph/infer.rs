@@ -135,11 +135,11 @@ impl<'p> GraphAnnotator<'p> {
         let decoding = restricted.and_then(|()| Ok(self.engine.max(self.unroller.last_mut().graph())?));
         match decoding {
             Err(Error::GraphInference(
-                error @ (GraphError::Contradiction { .. }
-                | GraphError::NothingFound { .. }
-                | GraphError::EmptyLabelSet { .. }
-                | GraphError::TooWide { .. }),
+                error @ (GraphError::Contradiction { .. } | GraphError::EmptyLabelSet { .. }),
             )) => Ok(Err(error)),
+            Err(Error::GraphInference(
+                error @ (GraphError::NothingFound { .. } | GraphError::TooWide { .. }),
+            )) if !self.strict => Ok(Err(error)),
             decoding => decoding.map(Ok),
         }
     }
