@@ -39,7 +39,7 @@ fn run_all(place: &Place, commands: &[String]) {
     }
 }
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 13] = [
     "quickstart",
     "init",
     "train",
