@@ -19,14 +19,15 @@ export function refused(error) {
   announce(text);
 }
 
-export const undo = () => turn("/api/undo", state.canUndo, "Undone", "Nothing to undo");
-export const redo = () => turn("/api/redo", state.canRedo, "Done again", "Nothing to redo");
+export const undo = () => turn("/api/undo", state.canUndo, "Nothing to undo");
+export const redo = () => turn("/api/redo", state.canRedo, "Nothing to redo");
 
-async function turn(path, possible, word, nothing) {
+async function turn(path, possible, nothing) {
   if (!possible) return toast(nothing, null, 2);
   try {
     const answer = await send(path, {});
-    const text = answer.action?.summary ? `${word}: ${answer.action.summary}` : word;
+    const { summary } = answer.action;
+    const text = summary.charAt(0).toUpperCase() + summary.slice(1);
     toast(text, null, 4);
     announce(text);
     changed("turned", answer);

@@ -82,7 +82,7 @@ export class AgreementView {
               conflicts > 0 && h("span", { class: "chip warn" }, count(conflicts, "conflict")),
               adjudicated > 0 && h("span", { class: "chip is-done" }, adjudicated === true ? "adjudicated" : `${adjudicated} adjudicated`),
             ),
-            h("span", { class: "soft" }, annotators.join(", ")),
+            h("span", { class: "soft people" }, annotators.join(", ")),
           ),
         ),
       ),

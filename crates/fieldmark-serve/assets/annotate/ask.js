@@ -270,7 +270,7 @@ export class AskView {
     const { suggestion, target, sentence } = this.question;
     if (this.draft) {
       const { start, end } = sentence;
-      return this.#send({ kind: "sentence", start, end, spans: bare(this.draft) }, "the sentence");
+      return this.#send({ kind: "sentence", start, end, spans: bare(this.draft) }, "the whole sentence");
     }
     const range = this.text.range ?? (suggestion.type ? plain(suggestion) : target);
     this.#assert(range, suggestion.type, "exact");

@@ -90,8 +90,8 @@ export function toast(text, action = null, seconds = 6) {
     note.append(button(label, () => (close(), run()), { kind: "plain" }));
   }
   note.append(h("button", { type: "button", class: "plain", "aria-label": "Close", onclick: close }, "×"));
-  while (box.children.length > 2) box.firstChild.remove();
-  box.append(note);
+  // The last one is the one that matters; more would cover the text.
+  box.replaceChildren(note);
   if (seconds) setTimeout(close, seconds * 1000);
   return note;
 }

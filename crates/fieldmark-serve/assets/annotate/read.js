@@ -65,8 +65,9 @@ export class ReadView {
   }
 
   #drawHead() {
-    const { name, flagged, status, known, tokens } = this.document;
-    const labelled = new Set(known.flatMap(({ start, end }) => Array.from({ length: end - start }, (_, at) => start + at))).size;
+    const { name, flagged, tokens } = this.document;
+    const labelled = this.#labelled();
+    const status = this.document.status === "new" && labelled ? "begun" : this.document.status;
     fill(
       this.head,
       h("h2", {}, isolated(name)),
@@ -81,6 +82,16 @@ export class ReadView {
         button("next document", () => this.#nextDocument(), { key: ".", kind: "plain" }),
       ),
     );
+  }
+
+  // How many tokens somebody has said something about.
+  #labelled() {
+    let sum = 0;
+    for (const { start, tokens, spans, outside } of this.text.parts) {
+      for (const span of spans) if (span.how === "known") sum += span.end - span.start;
+      for (let token = start; token < start + tokens.length; token++) if (outside.has(token)) sum += 1;
+    }
+    return sum;
   }
 
   #drawNotes() {
@@ -366,8 +377,9 @@ export class ReadView {
   // Sentences as the model sees them now.
   #take(answer) {
     for (const sentence of answer.sentences ?? []) {
-      if (sentence.document === undefined || sentence.document === this.id) this.#mark(sentence);
+      this.#mark(sentence);
     }
+    this.#drawHead();
     this.#drawSide();
   }
 
@@ -396,7 +408,10 @@ export class ReadView {
 
   // A new model sees the document with new eyes.
   #renew() {
-    if (this.document) this.#reload().catch(() => {});
+    if (!this.document || !this.element.isConnected) return;
+    // Not under the hand of somebody who is selecting.
+    if (this.text.pressed) setTimeout(() => this.#renew(), 300);
+    else this.#reload().catch(() => {});
   }
 
   #turned(answer) {

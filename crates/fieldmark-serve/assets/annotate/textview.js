@@ -24,10 +24,9 @@ export class TextView {
       tabindex: "0",
       role: "application",
       "aria-label": label,
-      onmouseup: () => setTimeout(() => this.#takeSelection(), 0),
       onclick: (event) => this.#click(event),
     });
-    this.#followTouch();
+    this.#followPointer();
   }
 
   // Shows parts of a text: { text, tokens, start, spans, outside, gap }. `gap` is the text before a part.
@@ -64,7 +63,8 @@ export class TextView {
     if (!part) return;
     part.spans = spans;
     part.outside = outside;
-    if (part.element) this.#draw(part);
+    // What looks the same stays as it is: drawing it again would end a selection that somebody is making.
+    if (part.element && part.looks !== looksOf(part)) this.#draw(part);
     this.#drawRange();
   }
 
@@ -100,6 +100,7 @@ export class TextView {
   #draw(part) {
     const { text, tokens, start } = part;
     const borders = wholeGraphemes(text, tokens);
+    part.looks = looksOf(part);
     part.element.replaceChildren();
     let at = 0;
     let inside = null;
@@ -197,7 +198,7 @@ export class TextView {
   }
 
   #click(event) {
-    if (!getSelection().isCollapsed) return;
+    if (this.dragged || !getSelection().isCollapsed) return;
     const token = event.target.closest?.("[data-token]") ?? event.target.closest?.("mark")?.querySelector("[data-token]");
     if (!token) return;
     const start = Number(token.dataset.token);
@@ -210,25 +211,44 @@ export class TextView {
   }
 
   // Fingers select with the handles of the system, so that pages can still be scrolled.
-  #followTouch() {
+  #followPointer() {
     let timer = null;
-    let touch = false;
-    this.element.addEventListener("pointerdown", (event) => (touch = event.pointerType === "touch"));
     const follow = () => {
       if (!this.element.isConnected) return document.removeEventListener("selectionchange", follow);
       clearTimeout(timer);
-      if (touch) timer = setTimeout(() => this.#takeSelection(true), 250);
+      timer = setTimeout(() => this.#takeSelection({ keep: true }), 250);
     };
-    this.element.addEventListener("pointerdown", () => document.addEventListener("selectionchange", follow));
+    this.pressed = false;
+    this.element.addEventListener("pointerdown", (event) => {
+      this.pressed = true;
+      if (event.pointerType === "touch") document.addEventListener("selectionchange", follow);
+      else document.removeEventListener("selectionchange", follow);
+      const from = event.pointerType === "touch" ? null : tokenUnder(event);
+      const release = (event) => {
+        const to = tokenUnder(event);
+        this.dragged = from !== null && to !== null && from !== to;
+        const ends = this.dragged ? [from, to] : [];
+        // The browser has not made up its mind about the selection yet.
+        setTimeout(() => {
+          this.pressed = false;
+          if (event.pointerType !== "touch") this.#takeSelection({ ends });
+        }, 0);
+      };
+      for (const end of ["pointerup", "pointercancel"]) window.addEventListener(end, release, { once: true });
+    });
   }
 
-  #takeSelection(keep = false) {
+  // Takes what the browser has selected, with the tokens under the pointer when it was pressed and let go: the browser
+  // leaves out the first character if it is hit on its right half.
+  #takeSelection({ keep = false, ends = [] } = {}) {
     const selection = getSelection();
-    if (!selection.rangeCount || selection.isCollapsed) return;
-    const range = this.#tokensOf(selection.getRangeAt(0));
-    if (!range) return;
+    const selected = selection.rangeCount && !selection.isCollapsed ? this.#tokensOf(selection.getRangeAt(0)) : null;
+    const all = [...ends.map((token) => ({ start: token, end: token + 1 })), ...(selected ? [selected] : [])];
+    if (!all.length) return;
+    const start = Math.min(...all.map((range) => range.start));
+    const end = Math.max(...all.map((range) => range.end));
     if (!keep) selection.removeAllRanges();
-    this.select(range.start, range.end, { scroll: false });
+    this.select(start, end, { scroll: false });
     if (!keep) this.element.focus({ preventScroll: true });
   }
 
@@ -305,6 +325,18 @@ export class TextView {
     }
     return best;
   }
+}
+
+// The token under the pointer.
+function tokenUnder(event) {
+  const element = event.target.closest?.("[data-token]");
+  return element ? Number(element.dataset.token) : null;
+}
+
+// Everything that a part is drawn from, besides its text.
+function looksOf({ start, tokens, spans, outside, noted }) {
+  const own = (all) => tokens.map((_, index) => start + index).filter((token) => all?.has(token));
+  return JSON.stringify([spans, own(outside), own(noted), spans.map(({ type }) => colourOf(type))]);
 }
 
 // The number of leading elements for which a test holds.

@@ -6,7 +6,7 @@ use axum::response::{Html, IntoResponse, Response};
 
 const HEAD: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
 <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-<meta name=\"color-scheme\" content=\"light dark\">\n<title>fieldmark</title>\n";
+<meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n<title>fieldmark</title>\n";
 
 /// Goes on to the page.
 ///
