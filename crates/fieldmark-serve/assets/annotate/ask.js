@@ -208,6 +208,7 @@ export class AskView {
   #drawTools() {
     fill(
       this.tools,
+      this.draft && button("remove all", () => this.#removeAll(), { key: "Backspace", kind: "small" }),
       button("skip", () => this.#skip(), { key: "s", kind: "small" }),
       button("flag", () => this.#flag(), { key: "f", kind: "small" }),
       button("comment", () => this.#comment(), { key: "c", kind: "small" }),
@@ -231,6 +232,7 @@ export class AskView {
         ? [
             { keys: ["n"], label: "next span", run: () => this.#jump(1) },
             { keys: ["p"], label: "previous span", run: () => this.#jump(-1) },
+            { keys: ["Backspace", "Delete"], label: "remove all spans", run: () => this.#removeAll() },
           ]
         : []),
       { keys: ["s"], label: "skip the question", run: () => this.#skip() },
@@ -259,6 +261,13 @@ export class AskView {
     if (!next) return;
     this.text.select(next.start, next.end);
     announce(`${this.text.textOf(next)}, ${next.type}`);
+  }
+
+  // Where a young model sees spans everywhere, it is faster to begin with none.
+  #removeAll() {
+    this.draft = [];
+    this.text.mark(this.question.sentence.start, { spans: [] });
+    announce("No spans");
   }
 
   #reset() {
