@@ -233,7 +233,8 @@ mod tests {
         let mut document = Document::new("", "and Ada Bell met");
         pipeline.annotator().annotate(&mut document).unwrap();
         let found: Vec<_> = document.annotations.iter().map(Annotation::range).collect();
-        assert_eq!(found, [4..12]);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0], 4..12);
     }
 
     #[test]
