@@ -160,7 +160,7 @@ impl<'m> Bench<'m> {
                 let report = annotator.take_report();
                 done?;
                 let missed = report.impossible.iter();
-                let missed = missed.map(|(_, text, error)| (text, error.to_string()));
+                let missed = missed.map(|one| (&one.text, one.problem.clone()));
                 let mut notices = told(missed, &report.notices);
                 if report.unsettled > 0 {
                     notices.push(format!(
