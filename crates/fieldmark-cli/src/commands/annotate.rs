@@ -4,6 +4,7 @@ use crate::console::Console;
 use crate::documents::{self, Names};
 use crate::failure::Failure;
 use fieldmark::learn::Strategy;
+use fieldmark::text::document::Document;
 use fieldmark::text::formats::{DocumentFormat, Notices, ReadOptions};
 use fieldmark_serve::annotate::{self, ServeOptions};
 use fieldmark_serve::engine::{Engine, ExportOptions, ImportOptions, NewProject};
@@ -252,35 +253,56 @@ impl Arguments {
         let folder = path.map_or(Path::new(""), super::train::config::folder);
         let settings = self.new_settings()?;
         let types = self.all_types()?;
+        // What cannot be read is found out before there is a project.
+        let early = match (&config, exists) {
+            (_, true) => None,
+            (Some(config), false) => Some(self.read(&config.data.read)?),
+            (None, false) => Some(self.read(&ReadOptions::default())?),
+        };
         let mut project = NewProject::open(&self.project, config, folder, settings).map_err(failure)?;
-        project
-            .add_types(types.iter().map(String::as_str))
-            .map_err(failure)?;
+        let files = match early {
+            Some(files) => files,
+            None => self.read(project.read_options())?,
+        };
         let listed = [&self.settings.dictionaries, &self.settings.patterns];
-        let listed = listed.into_iter().flatten().map(|(kind, _)| kind.as_str());
-        project.add_types(listed).map_err(failure)?;
-        self.add_documents(&mut project, console)?;
+        let listed = listed.into_iter().flatten().map(|(kind, _)| kind);
+        let types = types.iter().chain(listed).map(String::as_str);
+        project.add_types(types).map_err(failure)?;
+        self.add_documents(&mut project, files, console)?;
         Ok(project)
     }
 
-    fn add_documents(&self, project: &mut NewProject, console: &Console) -> Result<(), Failure> {
+    /// The documents of each file, with what could not be read as it is.
+    fn read(&self, usual: &ReadOptions) -> Result<Vec<(Vec<Document>, Notices)>, Failure> {
         let read = ReadOptions {
-            format: self.documents.format.or(project.read_options().format),
-            ..project.read_options().clone()
+            format: self.documents.format.or(usual.format),
+            ..usual.clone()
         };
+        let names = Names::new(&self.files);
+        let one = |file: &PathBuf| {
+            let mut notices = Notices::new();
+            let alone = std::slice::from_ref(file);
+            let mut found = documents::read_all(alone, Path::new(""), &read, &mut notices)?;
+            found
+                .iter_mut()
+                .for_each(|document| names.tell_apart(file, document));
+            Ok((found, notices))
+        };
+        self.files.iter().map(one).collect()
+    }
+
+    fn add_documents(
+        &self,
+        project: &mut NewProject,
+        files: Vec<(Vec<Document>, Notices)>,
+        console: &Console,
+    ) -> Result<(), Failure> {
         let options = ImportOptions {
             partial: self.documents.partial,
             unlabelled: self.documents.unlabelled,
         };
-        let names = Names::new(&self.files);
         let (mut added, mut labelled, mut repeated) = (0, 0, 0);
-        for file in &self.files {
-            let mut notices = Notices::new();
-            let one = std::slice::from_ref(file);
-            let mut found = documents::read_all(one, Path::new(""), &read, &mut notices)?;
-            found
-                .iter_mut()
-                .for_each(|document| names.tell_apart(file, document));
+        for (found, notices) in files {
             let imported = project.add(found, options).map_err(failure)?;
             documents::tell(&notices, console);
             documents::tell(&imported.notices, console);

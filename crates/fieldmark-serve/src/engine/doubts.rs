@@ -85,7 +85,7 @@ impl Doubts {
                 .iter()
                 .map(|one| one.start as usize..one.end as usize)
                 .collect(),
-            Deed::Whole { start, end, .. } => vec![*start as usize..*end as usize],
+            Deed::Whole { start, end, .. } => std::iter::once(*start as usize..*end as usize).collect(),
             _ => Vec::new(),
         };
         self.found.retain(|doubt| {

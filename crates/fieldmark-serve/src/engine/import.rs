@@ -1,6 +1,7 @@
 //! Documents come into a project, with and without labels.
 
 use super::Engine;
+use super::prior::Prior;
 use super::state::{self, State, share_of};
 use super::types::check_name;
 use crate::project::{
@@ -39,11 +40,14 @@ pub struct Imported {
     pub notices: Notices,
 }
 
+/// What is marked in a document: tokens and type.
+type Spans = Vec<(std::ops::Range<usize>, String)>;
+
 /// Documents, ready to be stored.
 struct Prepared {
     documents: Vec<(Document, Cut)>,
     /// The spans of each document, if it has labels.
-    spans: Vec<Option<Vec<(std::ops::Range<usize>, String)>>>,
+    spans: Vec<Option<Spans>>,
     notices: Notices,
 }
 
@@ -80,6 +84,8 @@ impl NewProject {
             }
             _ => None,
         };
+        settings.check()?;
+        Prior::new(&settings)?;
         let mut project = Project::open(path)?;
         let known = Settings::load(project.store())?;
         let is_new = known.is_none();
@@ -124,6 +130,7 @@ impl NewProject {
         let user = self.project.store_mut().user(crate::project::IMPORT)?;
         let mut types = self.project.store().types()?;
         for name in names {
+            let name = check_name(name)?;
             ensure_type(&mut self.project, &mut types, user, name)?;
         }
         Ok(())

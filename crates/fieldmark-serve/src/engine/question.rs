@@ -69,7 +69,7 @@ impl State {
             return Ok(Some(asked));
         }
         if !self.warm
-            && count % 2 == 0
+            && count.is_multiple_of(2)
             && let Some(asked) = self.ask_prior(user)
         {
             return Ok(Some(asked));

@@ -77,7 +77,8 @@ impl State {
         if new.removed {
             return Ok(());
         }
-        if !new.key.is_empty() && !(new.key.chars().count() == 1 && KEYS.contains(&new.key)) {
+        let one = new.key.chars().count() == 1 && KEYS.contains(&new.key);
+        if !(new.key.is_empty() || one) {
             return Err(Error::refused(format_args!(
                 "the key {:?} cannot choose a type; choose one of {KEYS}, or none",
                 new.key

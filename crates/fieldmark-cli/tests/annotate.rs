@@ -1,0 +1,155 @@
+//! `fieldmark annotate`: projects, people, export, and the server as a program.
+
+mod common;
+use common::Place;
+#[cfg(unix)]
+use common::serving::Serving;
+use serde_json::{Value, json};
+
+fn place() -> Place {
+    let place = Place::new();
+    place.write("notes.txt", "Ada met Grace in Paris. Alan wrote.\n");
+    place.write(
+        "train.iob",
+        "Ada\tB-PER\nmet\tO\nGrace\tB-PER\n\nAlan\tB-PER\nsaw\tO\nParis\tB-LOC\n",
+    );
+    place
+}
+
+#[test]
+fn a_project_is_made_filled_and_taken_away() {
+    let place = place();
+    place.run("annotate p train.iob --no-page");
+    place.run("annotate p train.iob notes.txt --type DATE --no-page");
+    place.run("annotate p --export columns out.iob");
+    let columns = place.read("out.iob");
+    for row in ["Ada\tB-PER", "Paris\tB-LOC", "wrote\tO"] {
+        assert!(columns.contains(row), "{row}: {columns}");
+    }
+    assert_eq!(
+        columns.matches("Alan").count(),
+        2,
+        "a document is added once: {columns}"
+    );
+    place.run("annotate p --export brat brat");
+    assert!(place.path("brat").is_dir());
+    place.run("annotate p --export-model m.fmk");
+    let marked = place.run("tag m.fmk notes.txt");
+    assert!(marked.contains("PER"), "{marked}");
+    place.run("annotate p --export jsonl filled.jsonl --fill");
+    assert!(place.read("filled.jsonl").contains("\"score\":0."));
+    let link = place.run("annotate p --add-user ada");
+    assert!(link.starts_with("http://127.0.0.1:8787/?token="), "{link}");
+    assert_ne!(
+        place.run("annotate p --add-user ada"),
+        link,
+        "each link has a token of its own"
+    );
+}
+
+#[test]
+fn mistakes_are_sentences_and_leave_nothing_behind() {
+    let place = place();
+    place.write(
+        "bad.toml",
+        "[[features]]\nkind = 'word'\n[labels]\ncolumn = 'pos'\n",
+    );
+    place.run("annotate p notes.txt --type X --no-page");
+    for (arguments, expected) in [
+        ("annotate q missing.txt", "missing.txt: cannot read"),
+        ("annotate q notes.txt --held-out 2 --no-page", "from 0 to 1"),
+        (
+            "annotate q notes.txt --held-out 0.95 --no-page",
+            "nothing to learn from",
+        ),
+        ("annotate q notes.txt --batch 0 --no-page", "at least 1"),
+        ("annotate q notes.txt --strategy LC --no-page", "whole sentences"),
+        (
+            "annotate q notes.txt --strategy best --no-page",
+            "no strategy \"best\"",
+        ),
+        (
+            "annotate q notes.txt --config bad.toml --no-page",
+            "labels.column",
+        ),
+        (
+            "annotate q notes.txt --types missing --no-page",
+            "missing: cannot read the types",
+        ),
+        (
+            "annotate q notes.txt --dictionary X=missing --no-page",
+            "missing: cannot read the names",
+        ),
+        (
+            "annotate q notes.txt --dictionary missing --no-page",
+            "DRUG=drugs.txt",
+        ),
+        (
+            "annotate q notes.txt --pattern X=( --no-page",
+            "not a regular expression",
+        ),
+        ("annotate q --add-user ada", "no project here"),
+        ("annotate notes.txt", "this is a file"),
+        ("annotate p --seed 3", "is for new projects"),
+        ("annotate p --add-user import", "choose another"),
+        ("annotate p --export nothing out", "no format \"nothing\""),
+        ("annotate p --export pdf out", "cannot be exported as pdf"),
+        ("annotate p --export-model m.fmk", "nothing is labelled"),
+        ("annotate p --export jsonl missing/out.jsonl", "cannot write"),
+        ("annotate p --port 70000", "70000"),
+    ] {
+        let error = place.refuse(arguments);
+        assert!(error.contains(expected), "{arguments}: {error}");
+    }
+    assert!(!place.path("q").exists(), "what failed left no project behind");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_server_starts_stops_and_starts_again() {
+    let place = place();
+    place.run("annotate p notes.txt --type NAME --no-page");
+    let server = Serving::start(&place, "fieldmark annotate p --user ada");
+    let bearer = |token: &str| format!("Authorization: Bearer {token}");
+    let own = bearer(server.token().unwrap());
+    let get = |server: &Serving, path: &str, who: &str| -> Value {
+        let (status, body) = server.ask(&format!("GET {path}"), &[who], "");
+        assert_eq!(status, 200, "{path}: {body}");
+        serde_json::from_str(&body).unwrap()
+    };
+    assert_eq!(get(&server, "/api/project", &own)["user"], "ada");
+    assert_eq!(server.ask("GET /api/project", &[], "").0, 401);
+
+    // One server at a time; but people can be added, and come in at once.
+    assert!(
+        place
+            .refuse("annotate p --port 0")
+            .contains("another fieldmark has this project open")
+    );
+    let link = place.run("annotate p --add-user bob");
+    assert!(
+        link.contains(server.address()),
+        "the link leads to the server: {link}"
+    );
+    let bob = bearer(link.trim().split_once("?token=").unwrap().1);
+    assert_eq!(get(&server, "/api/project", &bob)["user"], "bob");
+
+    let question = get(&server, "/api/question", &bob)["question"].clone();
+    let start = question["target"]["start"].as_u64().unwrap();
+    let action = json!({ "request": "r", "kind": "assert", "document": 1, "question": question["id"],
+        "assertions": [{ "start": start, "end": start + 1, "type": "NAME" }] });
+    let headers = [bob.as_str(), "Content-Type: application/json"];
+    let (status, answer) = server.ask("POST /api/actions", &headers, &action.to_string());
+    assert_eq!(status, 200, "{answer}");
+    let (status, errors) = server.stop();
+    assert!(status.success(), "{errors}");
+
+    let server = Serving::start(&place, "fieldmark annotate p --user ada");
+    assert_eq!(
+        get(&server, "/api/project", &own)["progress"]["answers"],
+        1,
+        "old links still work"
+    );
+    let known = get(&server, "/api/documents/1", &bob)["known"].clone();
+    assert_eq!(known[0]["start"].as_u64(), Some(start));
+}
