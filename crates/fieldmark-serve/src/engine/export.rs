@@ -3,7 +3,7 @@
 use super::Engine;
 use super::agreement::all_assertions;
 use super::cells::{self, Cell};
-use super::state::{Layer, State};
+use super::state::{Layer, State, with_tokens};
 use crate::project::{DocumentId, Error, StoredDocument, UserId};
 use fieldmark::core::Gold;
 use fieldmark::learn::{Fitted, LearnOptions};
@@ -67,22 +67,22 @@ impl Engine {
         options: &ExportOptions,
     ) -> Result<Notices, Error> {
         check_format(format)?;
-        let state = self.state();
-        let write = state.write_options();
+        let write = self.state().write_options();
         let mut writer = write.create(format, Target::<Vec<u8>>::Path(path), None)?;
-        state.write_all(&mut *writer, options)
+        self.write_all(format, &mut *writer, options)
     }
 
     /// All documents as one file; formats of several files as an archive of them.
     pub fn export(&self, format: DocumentFormat, options: &ExportOptions) -> Result<Exported, Error> {
         check_format(format)?;
-        let state = self.state();
-        let name = state.project.name();
+        let (name, write) = {
+            let state = self.state();
+            (state.project.name(), state.write_options())
+        };
         let extension = format.extensions().first().copied().unwrap_or(match format {
             DocumentFormat::InlineXml | DocumentFormat::Pubmed => "xml",
             _ => "jsonl",
         });
-        let write = state.write_options();
         if matches!(format, DocumentFormat::Brat | DocumentFormat::GeneMention) {
             let folder = tempfile::tempdir()?;
             let path = folder.path().join(match format {
@@ -90,7 +90,7 @@ impl Engine {
                 _ => format!("{name}.{extension}"),
             });
             let mut writer = write.create(format, Target::<Vec<u8>>::Path(&path), None)?;
-            state.write_all(&mut *writer, options)?;
+            self.write_all(format, &mut *writer, options)?;
             drop(writer);
             let mut archive = tar::Builder::new(Vec::new());
             archive.append_dir_all(".", folder.path())?;
@@ -102,13 +102,55 @@ impl Engine {
         }
         let mut bytes = Vec::new();
         let mut writer = write.create(format, Target::Stream(&mut bytes), None)?;
-        state.write_all(&mut *writer, options)?;
+        self.write_all(format, &mut *writer, options)?;
         drop(writer);
         Ok(Exported {
             name: format!("{name}-{format}.{extension}"),
             content_type: "application/octet-stream",
             bytes,
         })
+    }
+
+    /// Writes one document after the other; answers come in between.
+    fn write_all(
+        &self,
+        format: DocumentFormat,
+        writer: &mut dyn DocumentWriter,
+        options: &ExportOptions,
+    ) -> Result<Notices, Error> {
+        let of_tokens = matches!(
+            format,
+            DocumentFormat::Columns | DocumentFormat::Conllu | DocumentFormat::HuggingFace
+        );
+        let (user, ids) = {
+            let mut state = self.state();
+            let user = options.user.as_deref();
+            let user = user.map(|name| self.user(&mut state, name)).transpose()?;
+            let ids: Vec<DocumentId> = state.corpus.iter().map(|text| text.id).collect();
+            (user, ids)
+        };
+        let mut notices = Notices::new();
+        for id in ids {
+            let document = {
+                let state = self.state();
+                match state.project.store().document(id)? {
+                    Some(mut stored) => {
+                        if of_tokens {
+                            stored.document = with_tokens(&stored).into_owned();
+                        }
+                        state.exported(stored, user, options)?
+                    }
+                    None => None,
+                }
+            };
+            if let Some(document) = document {
+                writer
+                    .write(&document, &mut notices)
+                    .map_err(|error| io::Error::new(error.kind(), format!("document {id}: {error}")))?;
+            }
+        }
+        writer.finish()?;
+        Ok(notices)
     }
 
     /// The model as a file that `fieldmark tag` opens: trained anew on everything that is known, unless it was already.
@@ -187,30 +229,6 @@ impl State {
             title: self.project.name(),
             ..WriteOptions::default()
         }
-    }
-
-    fn write_all(&self, writer: &mut dyn DocumentWriter, options: &ExportOptions) -> Result<Notices, Error> {
-        let layer = match &options.user {
-            None => None,
-            Some(name) => {
-                let found = self.users.iter().find(|(_, other)| other == name);
-                let (id, _) =
-                    found.ok_or_else(|| Error::missing(format_args!("there is nobody named {name:?}")))?;
-                Some(*id)
-            }
-        };
-        let mut notices = Notices::new();
-        self.project.store().for_each_document(0, |stored| {
-            let id = stored.id;
-            if let Some(document) = self.exported(stored, layer, options)? {
-                writer
-                    .write(&document, &mut notices)
-                    .map_err(|error| io::Error::new(error.kind(), format!("document {id}: {error}")))?;
-            }
-            Ok(())
-        })?;
-        writer.finish()?;
-        Ok(notices)
     }
 
     /// A document with the labels of the project.
