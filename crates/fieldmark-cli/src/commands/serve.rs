@@ -107,7 +107,8 @@ Examples:
 
   Ask it:
       curl http://127.0.0.1:7878/v1/tag --json '{\"text\": \"Ada sleeps here.\", \"unit\": \"utf16\"}'
-      curl http://127.0.0.1:7878/v1/tag.jsonl -H 'Content-Type: application/x-ndjson' --data-binary @notes.jsonl";
+      curl http://127.0.0.1:7878/v1/tag.jsonl --data-binary @notes.jsonl \\
+          -H 'Content-Type: application/x-ndjson'";
 
 /// The variable with the token.
 const TOKEN_VARIABLE: &str = "FIELDMARK_TOKEN";

@@ -1,11 +1,14 @@
-//! The annotation page in a real browser, used as people use it.
+//! The pages in a real browser, used as people use them.
 //!
 //! Pictures of every view are kept in `target/tmp/screenshots`. Nothing here is measured by the clock.
 
 mod chromium;
+#[path = "../common/mod.rs"]
+mod common;
 mod oracle;
 mod served;
 mod tab;
+mod try_page;
 
 use chromium::{Browser, Person};
 use served::Served;

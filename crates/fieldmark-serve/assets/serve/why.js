@@ -11,6 +11,9 @@ export function reasons(answer, expected) {
       element("p", { class: "soft" }, `The labels of these tokens do not say ${expected}: what happens after the model, such as marking a name wherever it occurs, found this span.`),
     );
   }
+  if (answer.decisions.some((decision) => decision.reasons.length > 0)) {
+    out.append(element("p", { class: "soft" }, "Weights above 0 speak for the label, below 0 for the runner-up."));
+  }
   for (const decision of answer.decisions) {
     out.append(...oneToken(decision));
   }
@@ -55,7 +58,6 @@ function table(decision) {
       element("td", { class: "balance", "aria-hidden": "true" }, element("div", { class: "beam" }, bar)),
     );
   });
-  const against = decision.runner_up ? `for ${decision.label}, or against it (−)` : `for ${decision.label}`;
   return element(
     "table",
     { class: "reasons" },
@@ -66,7 +68,7 @@ function table(decision) {
         "tr",
         {},
         element("th", { scope: "col" }, "Feature"),
-        element("th", { scope: "col", class: "number", title: against }, "Weight"),
+        element("th", { scope: "col", class: "number" }, "Weight"),
         element("td", { class: "balance" }),
       ),
     ),

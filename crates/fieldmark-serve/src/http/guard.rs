@@ -5,7 +5,7 @@ use super::body::{Placed, Watched};
 use super::host::Hosts;
 use super::limits::Limits;
 use super::metrics::Metrics;
-use super::{ApiError, auth};
+use super::{ApiError, add_assets, auth, pages};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
@@ -56,7 +56,7 @@ pub fn guarded(router: Router, guard: Guard) -> Router {
         places: Arc::new(Semaphore::new(guard.limits.concurrency)),
         guard,
     };
-    router
+    add_assets(router, &[pages::STYLE])
         .fallback(no_such_path)
         .method_not_allowed_fallback(wrong_method)
         .layer(from_fn_with_state(Arc::new(guarding), watch))

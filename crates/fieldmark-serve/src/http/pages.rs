@@ -1,12 +1,16 @@
 //! Small pages around signing in, and pages that know their session.
 
-use super::User;
+use super::{Asset, User};
 use axum::http::{HeaderValue, header};
 use axum::response::{Html, IntoResponse, Response};
 
 const HEAD: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
 <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-<meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n<title>fieldmark</title>\n";
+<meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n<title>fieldmark</title>\n\
+<link rel=\"stylesheet\" href=\"/assets/sign-in.css\">\n";
+
+/// How they look.
+pub(super) const STYLE: Asset = Asset::new("/assets/sign-in.css", include_bytes!("../../assets/sign-in.css"));
 
 /// Goes on to the page.
 ///

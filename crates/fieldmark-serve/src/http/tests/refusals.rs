@@ -126,6 +126,7 @@ fn files_are_found_by_their_exact_paths_only() {
             .unwrap()
             .starts_with("text/javascript")
     );
+    assert_eq!(server.ask("GET /assets/sign-in.css", &[], "").status, 200);
     let tag = reply.header("etag").unwrap().to_owned();
     let again = server.ask(
         "GET /assets/a.js",
