@@ -72,7 +72,6 @@ export class AskView {
     const { sentence } = question;
     const marks = marksOf(sentence);
     this.draft = question.kind === "sentence" ? drafts(marks.spans) : null;
-    this.touched = false;
     this.text.show([{ text: sentence.text, tokens: sentence.tokens, start: sentence.start, ...this.#marks(question, marks) }]);
     if (question.kind === "token") this.text.ask(question.target);
     fill(
