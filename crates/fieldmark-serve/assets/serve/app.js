@@ -18,7 +18,7 @@ function current() {
 
 function describe() {
   const model = current();
-  const known = [model.title, model.description].filter(Boolean).join(": ");
+  const known = [model.title, model.description].filter(Boolean).join(": ").replace(/[^.!?]$/u, "$&.");
   const kinds = model.types.length > 0 ? ` It marks ${model.types.join(", ")}.` : "";
   at("about").textContent = `${known || "Write or paste a text, and see what the model finds in it."}${kinds}`;
 }
@@ -159,8 +159,7 @@ async function choose(number) {
     at("why-heading").textContent = `Why “${span.text}” is ${span.type}`;
     at("reasons").replaceChildren(reasons(answer, span.plain ? "" : span.type));
     at("why").hidden = false;
-    document.querySelector("main").classList.add("wide");
-    document.querySelector("header").classList.add("wide-header");
+    document.body.classList.add("wide");
     at("why-heading").focus();
     at("why").scrollIntoView({ block: "nearest" });
   } catch (error) {

@@ -128,6 +128,8 @@ fn files_are_found_by_their_exact_paths_only() {
     );
     assert_eq!(server.ask("GET /assets/sign-in.css", &[], "").status, 200);
     let tag = reply.header("etag").unwrap().to_owned();
+    let other = server.ask("GET /assets/deep/b.css", &[], "");
+    assert!(tag.starts_with('"') && other.header("etag") != Some(&*tag));
     let again = server.ask(
         "GET /assets/a.js",
         &[&format!("If-None-Match: \"x\", W/{tag}")],
