@@ -71,22 +71,23 @@ impl Access {
         uri: &Uri,
         headers: &HeaderMap,
         host: &str,
-    ) -> Result<User, Response> {
+    ) -> Result<User, Box<Response>> {
         let Access::Tokens(accounts) = self else {
             return Ok(User {
                 name: String::new(),
                 csrf: String::new(),
             });
         };
-        if method == Method::GET && uri.path() == "/" {
-            if let Some(secret) = query_token(uri) {
-                return Err(log_in(&**accounts, &secret, host));
-            }
+        if method == Method::GET
+            && uri.path() == "/"
+            && let Some(secret) = query_token(uri)
+        {
+            return Err(Box::new(log_in(&**accounts, &secret, host)));
         }
         if let Some(secret) = bearer(headers) {
             let name = find(&**accounts, secret).ok_or_else(|| {
-                ApiError::unauthorized("the token after `Authorization: Bearer` is not known here")
-                    .into_response()
+                let message = "the token after `Authorization: Bearer` is not known here";
+                Box::new(ApiError::unauthorized(message).into_response())
             })?;
             return Ok(User {
                 name,
@@ -96,14 +97,14 @@ impl Access {
         let name = cookie_name(host);
         let known = cookies(headers, &name).find_map(|secret| Some((secret, find(&**accounts, secret)?)));
         let Some((secret, name)) = known else {
-            return Err(refused(method, uri, headers));
+            return Err(Box::new(refused(method, uri, headers)));
         };
         let csrf = csrf(secret);
         let given = headers.get(CSRF_HEADER).and_then(|value| value.to_str().ok());
         if changes(method) && !given.is_some_and(|given| same(given, &csrf)) {
             let message = "a page that changes something sends the header X-Fieldmark-Token, and it is missing or \
                            wrong. Load the page again";
-            return Err(ApiError::forbidden(message).into_response());
+            return Err(Box::new(ApiError::forbidden(message).into_response()));
         }
         Ok(User { name, csrf })
     }

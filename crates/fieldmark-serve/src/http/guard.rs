@@ -142,9 +142,7 @@ impl Guarding {
             return Ok(true);
         }
         hosts.check_origin(request, &host).map_err(refuse)?;
-        let user = access
-            .admit(request.method(), request.uri(), request.headers(), &host)
-            .map_err(Box::new)?;
+        let user = access.admit(request.method(), request.uri(), request.headers(), &host)?;
         request.extensions_mut().insert(user);
         Ok(false)
     }

@@ -53,10 +53,10 @@ fn wrong(document: &Value, schema: &Value, value: &Value) -> Option<String> {
     if !kinds.is_empty() && !kinds.iter().any(|kind| is(kind)) {
         return Some(format!("{value} is no {kinds:?}"));
     }
-    if let Some(values) = schema["enum"].as_array() {
-        if !values.contains(value) {
-            return Some(format!("{value} is none of {values:?}"));
-        }
+    if let Some(values) = schema["enum"].as_array()
+        && !values.contains(value)
+    {
+        return Some(format!("{value} is none of {values:?}"));
     }
     if schema.get("const").is_some_and(|only| only != value) {
         return Some(format!("{value} is not {}", schema["const"]));
