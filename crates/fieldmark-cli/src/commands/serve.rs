@@ -12,15 +12,10 @@ use std::time::Duration;
 ///
 /// Serves any number of models that were trained with a config (chains and graphs), each under a name: that of its file,
 /// or another one as NAME=FILE. Prints the address of a page on which texts can be tried: what the model finds, how sure
-/// it is, and why. Programs use the same address:
+/// it is, and why. Programs use the same address, with the paths below.
 ///
-///   POST /v1/tag        {"text": "…"} or {"texts": ["…", …]}, with "model" and "unit"
-///   POST /v1/tag.jsonl  a stream of JSON lines, answered line by line as it comes
-///   POST /v1/explain    {"text": "…", "start": 0, "end": 3}: why these tokens got their labels
-///   GET  /v1/models, /health, /metrics (Prometheus), /openapi.json (OpenAPI 3.1)
-///
-/// Places are counted in characters; "unit": "utf16" (JavaScript, Java) and "bytes" count otherwise. What is wrong with a
-/// request is told as {"error": "a sentence"}.
+/// Places are counted in characters; the units utf16 (JavaScript, Java) and bytes count otherwise. What is wrong with a
+/// request is told as {"error": "a sentence"}, with the status that belongs to it.
 ///
 /// The server listens on this machine only. At another address (--host) it wants a token from everybody: that of
 /// --token-file or of the variable FIELDMARK_TOKEN, or a new one that it prints. People open the printed link once;
@@ -29,21 +24,21 @@ use std::time::Duration;
 ///
 /// Ctrl-C or SIGTERM stops it: requests under way are answered first. A second Ctrl-C does not wait for them.
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
     /// Model files, as FILE or NAME=FILE; the first answers requests that name none
     #[arg(value_name = "MODEL", required = true)]
     models: Vec<String>,
+
+    /// Threads that mark texts [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
 
     #[command(flatten)]
     address: AddressOptions,
 
     #[command(flatten)]
     limits: LimitOptions,
-
-    /// Threads that mark texts [default: all cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    threads: Option<u16>,
 }
 
 /// Where the server is, and who may come.
@@ -100,6 +95,14 @@ struct LimitOptions {
 }
 
 const EXAMPLES: &str = "\
+Paths:
+  POST /v1/tag        {\"text\": \"…\"} or {\"texts\": [\"…\", …]}; also \"model\", \"unit\"
+  POST /v1/tag.jsonl  a stream of JSON lines, answered line by line as it comes
+  POST /v1/explain    {\"text\": \"…\", \"start\": 0, \"end\": 3}: why these labels
+  GET  /v1/models     what is served
+  GET  /openapi.json  all of this for programs (OpenAPI 3.1)
+  GET  /health, /metrics (Prometheus)
+
 Examples:
   fieldmark serve names.fmk
   fieldmark serve names.fmk both=joint.fmk --port 8080
