@@ -33,8 +33,8 @@ export class AdjudicateView {
 
   async #load() {
     try {
-      const { document, versions, conflicts } = await get(`/api/adjudication/${encodeURIComponent(this.id)}`);
-      this.data = { ...document, versions, conflicts: conflicts.filter(({ decided }) => !decided) };
+      const data = await get(`/api/adjudication/${encodeURIComponent(this.id)}`);
+      this.data = { ...data, conflicts: data.conflicts.filter(({ decided }) => !decided) };
       this.#draw();
     } catch (error) {
       fill(this.head, h("p", { role: "alert" }, `The versions cannot be shown: ${error.message}.`));
