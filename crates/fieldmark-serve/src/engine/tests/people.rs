@@ -103,6 +103,40 @@ fn shared_documents_are_annotated_blindly() {
     assert_eq!(open.known("bob", 1).len(), 1);
 }
 
+/// Nor does what the model suggests tell what others said.
+#[test]
+fn suggestions_do_not_tell_the_answers_of_others() {
+    let documents = plain(&sentences(20, 6));
+    let place = Place::with(documents, &["NAME"], shared(), ImportOptions::default());
+    place.add_user("bob");
+    for _ in 0..60 {
+        let question = place.ask("ada").unwrap();
+        answer(&place, "ada", &question);
+    }
+    place.engine().train_now();
+    let spans = |user: &str| {
+        let state = place.engine().state();
+        let id = state.users.iter().find(|(_, name)| name == user).unwrap().0;
+        let sentence = state.sentence(0, 0, id).unwrap();
+        sentence
+            .suggestions
+            .iter()
+            .map(|one| (one.start, one.end))
+            .collect::<Vec<_>>()
+    };
+    place.engine().overview("bob").unwrap();
+    let before = spans("bob");
+    // A span over the whole sentence, which no model would find.
+    place
+        .act(
+            "ada",
+            json!({ "kind": "document", "document": 1, "spans": [{ "start": 0, "end": 8, "type": "NAME" }] }),
+        )
+        .unwrap();
+    assert_eq!(spans("bob"), before);
+    assert_eq!(spans("ada"), [], "ada knows all of it");
+}
+
 #[test]
 fn people_are_asked_what_others_were_asked() {
     let place = Place::with(
