@@ -201,7 +201,9 @@ fn a_mistake_is_found(tab: &Tab) {
     saved(tab);
     tab.visit("doubts", "main button");
     tab.click("main button.primary");
-    let doubt = "[...document.querySelectorAll('.doubts li')].findIndex((doubt) => doubt.innerText.includes('aspirin'))";
+    // Others may be doubted as well.
+    let doubt = "[...document.querySelectorAll('.doubts li')].findIndex((doubt) =>
+        doubt.querySelector('q').innerText === 'aspirin' && doubt.querySelector('.kind').innerText === 'PROBLEM')";
     tab.until(&format!("{doubt} >= 0"));
     look_around(tab, "doubts");
     let before = tab
@@ -210,8 +212,8 @@ fn a_mistake_is_found(tab: &Tab) {
         .unwrap();
     let at = tab.eval(doubt).as_u64().unwrap();
     tab.press_all("n", at as usize);
-    tab.until("document.querySelector('.question h2').innerText.includes('aspirin')");
-    tab.press("Enter");
+    tab.until("document.querySelector('.question h2').innerText === 'Is “aspirin” really PROBLEM?'");
+    tab.press("1");
     tab.until(&format!(
         "document.querySelectorAll('.doubts li').length < {before}"
     ));
