@@ -18,7 +18,7 @@ pub struct Served {
 impl Served {
     /// Serves the project `project` of a directory; arguments are separated by spaces.
     pub fn start(directory: &Path, arguments: &str) -> Self {
-        let mut child = Command::new(PROGRAM)
+        let child = Command::new(PROGRAM)
             .current_dir(directory)
             .args(["annotate", "project"])
             .args(arguments.split_whitespace())
@@ -27,9 +27,14 @@ impl Served {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
+        // It ends with the value also if no link comes.
+        let mut served = Self {
+            child,
+            link: String::new(),
+        };
         let (sender, lines) = channel();
-        forward(child.stdout.take().unwrap(), sender.clone());
-        forward(child.stderr.take().unwrap(), sender);
+        forward(served.child.stdout.take().unwrap(), sender.clone());
+        forward(served.child.stderr.take().unwrap(), sender);
         let mut said = String::new();
         loop {
             let line = lines.recv_timeout(Duration::from_secs(120));
@@ -37,7 +42,8 @@ impl Served {
             if let Some(link) = link_in(&line) {
                 // What comes later is read as well, so that the program never waits for its reader.
                 std::thread::spawn(move || lines.into_iter().for_each(drop));
-                return Self { child, link };
+                served.link = link;
+                return served;
             }
             said += &line;
         }

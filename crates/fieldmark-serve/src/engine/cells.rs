@@ -470,7 +470,11 @@ mod tests {
     fn types_that_are_gone_say_nothing() {
         let map = LabelMap::new([(9, "Y".to_owned())]);
         let mut cells = vec![Cell::default(); 3];
-        assert(&mut cells, &[0..3], &said(0, 2, Some(7), Exact));
+        assert(
+            &mut cells,
+            std::slice::from_ref(&(0..3)),
+            &said(0, 2, Some(7), Exact),
+        );
         assert_eq!(labels(&cells, &map), vec![Labels::Open; 3]);
         assert_eq!(
             (map.kind_of(0), map.kind_of(2), map.kind_of(3)),

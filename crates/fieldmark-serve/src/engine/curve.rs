@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn noise_widens_the_band() {
-        let noisy = |n: usize| 0.5 + 0.04 * n as f64 + if n % 2 == 0 { 0.03 } else { -0.03 };
+        let noisy = |n: usize| 0.5 + 0.04 * n as f64 + if n.is_multiple_of(2) { 0.03 } else { -0.03 };
         let curve: Vec<Point> = (1..9).map(|n| point(100 * n, noisy(n))).collect();
         let [low, middle, high] = forecast(&curve).unwrap().token_f1;
         assert!(low < middle - 0.02 && high > middle + 0.02 && high <= 1.0);

@@ -26,7 +26,7 @@ fn what_is_stored_is_there_when_the_project_is_opened_again() {
     document.meta.insert("date".into(), "today".into());
     let cut = Cut {
         tokens: vec![0..3, 4..7],
-        sentences: vec![0..2],
+        sentences: std::iter::once(0..2).collect(),
     };
     let first = store
         .add_documents(
