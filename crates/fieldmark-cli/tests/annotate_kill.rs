@@ -116,7 +116,7 @@ impl Annotator {
         while !(self.stop.load(Ordering::SeqCst) && answers >= ANSWERS) {
             let request = format!("{}-{answers}", self.name);
             let kind = [json!("NAME"), json!("X"), Value::Null][answers % 3].clone();
-            let body = if answers % 2 == 0 {
+            let body = if answers.is_multiple_of(2) {
                 let question = self.persist("GET", "/api/question", "")["question"].clone();
                 if question.is_null() {
                     break;
