@@ -1,8 +1,8 @@
 //! A project at work.
 //!
-//! An [`Engine`] holds everything in memory: texts, what is known of every token ([`state`]), a model, and the order of
-//! questions. What people do is first stored, then done: one sentence is estimated anew ([`act`]), and the next question
-//! is the first of a heap ([`question`]). Training runs in a thread of its own on a copy of what is known ([`train`]) and
+//! An [`Engine`] holds everything in memory: texts, what is known of every token (`state`), a model, and the order of
+//! questions. What people do is first stored, then done: one sentence is estimated anew (`act`), and the next question
+//! is the first of a heap (`question`). Training runs in a thread of its own on a copy of what is known (`train`) and
 //! puts a new model in place when it is ready; nobody waits for it.
 //!
 //! * `cells`, `corpus`, `history`: what is said of tokens; texts; undo and redo.
