@@ -144,6 +144,12 @@ pub struct Connection {
 impl Connection {
     /// Calls a method and waits for its result.
     pub fn call(&self, session: Option<&str>, method: &str, parameters: Value) -> Value {
+        let answer = self.try_call(session, method, parameters);
+        answer.unwrap_or_else(|error| panic!("{method}: {error}"))
+    }
+
+    /// Calls a method and waits for its result, or for why there is none.
+    pub fn try_call(&self, session: Option<&str>, method: &str, parameters: Value) -> Result<Value, String> {
         let id = self.calls.get() + 1;
         self.calls.set(id);
         let mut message = json!({"id": id, "method": method, "params": parameters});
@@ -160,8 +166,10 @@ impl Connection {
                 self.events.borrow_mut().push(answer);
                 continue;
             }
-            assert!(answer["error"].is_null(), "{method}: {}", answer["error"]);
-            return answer["result"].clone();
+            return match &answer["error"] {
+                Value::Null => Ok(answer["result"].clone()),
+                error => Err(error.to_string()),
+            };
         }
     }
 

@@ -36,15 +36,22 @@ impl Tab {
 
     /// The value of an expression; promises are waited for.
     pub fn eval(&self, expression: &str) -> Value {
+        let value = self.try_eval(expression);
+        value.unwrap_or_else(|error| panic!("{expression}\n{error}"))
+    }
+
+    /// The value of an expression, or why there is none: a page that is left while it is asked has no values.
+    fn try_eval(&self, expression: &str) -> Result<Value, String> {
         let how = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
-        let answer = self.call("Runtime.evaluate", how);
+        let session = Some(self.session.as_str());
+        let answer = self.connection.try_call(session, "Runtime.evaluate", how)?;
         let failed = &answer["exceptionDetails"];
         assert!(
             failed.is_null(),
             "{expression}\n{}",
             failed["exception"]["description"]
         );
-        answer["result"]["value"].clone()
+        Ok(answer["result"]["value"].clone())
     }
 
     pub fn text(&self, selector: &str) -> String {
@@ -61,7 +68,7 @@ impl Tab {
         // A page that is being loaded has no values yet.
         let safe =
             format!("(() => {{ try {{ return Boolean({expression}); }} catch {{ return false; }} }})()");
-        while self.eval(&safe) != true {
+        while self.try_eval(&safe) != Ok(Value::Bool(true)) {
             if began.elapsed() > PATIENCE {
                 let picture = self.picture("stuck");
                 panic!(
