@@ -12,6 +12,8 @@ use std::time::Instant;
 /// Longer names of requests, and longer comments, are refused.
 const LONGEST_NAME: usize = 200;
 const LONGEST_COMMENT: usize = 20_000;
+/// Characters of a wrong id that are shown.
+const LONGEST_SHOWN: usize = 40;
 
 /// What an action touched: documents, and sentences of each.
 type Touched = Vec<(usize, Vec<usize>)>;
@@ -166,12 +168,32 @@ impl State {
         Ok(())
     }
 
+    /// The question that a request answers: one that could have been asked about its document.
+    fn checked_question(&self, name: &str, document: Option<DocumentId>) -> Result<Asked, Error> {
+        let found = self
+            .asked_by_name(name)
+            .filter(|asked| self.name_of(asked) == name);
+        let Some(asked) = found else {
+            let shown: String = name.chars().take(LONGEST_SHOWN).collect();
+            return Err(Error::refused(format_args!(
+                "there is no question {shown:?}; send the id of the question as it came, or none"
+            )));
+        };
+        let own = self.corpus.get(self.corpus.number_at(asked.position)).id;
+        match document {
+            Some(document) if document != own => Err(Error::refused(format_args!(
+                "the question {name:?} is about document {own}, but the action is about document {document}"
+            ))),
+            _ => Ok(asked),
+        }
+    }
+
     /// What a request asks to be done, and the document that it is about.
     fn deed(&self, user: UserId, request: &ActionRequest) -> Result<(Deed, DocumentId), Error> {
-        let asked = request
-            .question
-            .as_deref()
-            .and_then(|name| self.asked_by_name(name));
+        let asked = match request.question.as_deref() {
+            Some(name) => Some(self.checked_question(name, request.document)?),
+            None => None,
+        };
         let of_question = asked.as_ref().map(|asked| self.corpus.number_at(asked.position));
         let number = match request.document {
             Some(id) => self.corpus.find(id),
@@ -531,7 +553,7 @@ fn places(deed: &Deed, id: DocumentId, tokens: usize) -> Vec<Range<usize>> {
             .filter(|place| place.document == id)
             .map(|place| range(place.start, place.end))
             .collect(),
-        Deed::SkipQuestion { token } => vec![range(*token, token + 1)],
+        Deed::SkipQuestion { token } => vec![range(*token, token.saturating_add(1))],
         _ => Vec::new(),
     }
 }

@@ -32,6 +32,11 @@ impl Text {
         self.tokens.len()
     }
 
+    /// The number of a token among those of all documents, if there is such a token.
+    pub fn position(&self, token: usize) -> Option<usize> {
+        (token < self.tokens()).then(|| self.first_position + token)
+    }
+
     pub fn sentences(&self) -> usize {
         self.ends.len()
     }

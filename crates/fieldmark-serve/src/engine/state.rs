@@ -240,8 +240,9 @@ impl State {
         else {
             return numbers;
         };
-        if let Deed::SkipQuestion { token } = *deed {
-            let position = self.corpus.get(number).first_position + token as usize;
+        if let Deed::SkipQuestion { token } = *deed
+            && let Some(position) = self.corpus.get(number).position(token as usize)
+        {
             if back {
                 self.skipped.remove(&position);
             } else {
@@ -269,15 +270,14 @@ impl State {
             history.did(action.id);
             if let Some(question) = &action.question {
                 history.questions += 1;
-                if let Some(token) = question_token(question).filter(|_| text.shared) {
-                    self.compared.push(text.first_position + token);
-                }
+                let position = question_token(question).and_then(|token| text.position(token));
+                self.compared.extend(position.filter(|_| text.shared));
             }
         }
         let deed = Arc::new(action.deed.clone());
         if !deed.is_answer() {
             if let Deed::SkipQuestion { token } = *deed {
-                self.skipped.insert(text.first_position + token as usize);
+                self.skipped.extend(text.position(token as usize));
             }
             self.said.entry(number).or_default().marks.push(Mark {
                 action: action.id,

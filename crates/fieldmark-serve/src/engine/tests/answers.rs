@@ -496,3 +496,68 @@ fn a_skipped_question_is_not_asked_again() {
     }
     assert_eq!(place.ask("ada"), None);
 }
+
+/// Ids of questions come from clients, and rows from databases: neither may stop questions or the project.
+#[test]
+fn questions_that_were_never_asked_are_refused() {
+    let settings = Settings {
+        shared: 1.0,
+        ..everything()
+    };
+    let mut place = Place::new(&["Ada met Grace.", "Alan."], &["NAME"], settings);
+    place.add_user("bob");
+    let answer = |question: &str| {
+        json!({ "kind": "assert", "document": 1, "question": question,
+                "assertions": [{ "start": 0, "end": 1, "type": "NAME" }] })
+    };
+    let long = "t".repeat(1 << 20);
+    let wrong = [
+        "t-1-99999999",
+        "t-1-18446744073709551615",
+        "t-1-4",
+        "t-9-0",
+        "t-2-0",
+        "x-1-0",
+        "t-1-7-0",
+        "t-1-00",
+        "garbage",
+        &long,
+    ];
+    for question in wrong {
+        let error = place.act("ada", answer(question)).unwrap_err().to_string();
+        assert!(error.contains("question") && error.len() < 200, "{error}");
+        let skip = json!({ "kind": "skip", "document": 1, "question": question });
+        assert!(place.act("ada", skip).is_err(), "{question:.20}");
+    }
+    assert_eq!(place.known("ada", 1), [], "nothing was stored");
+    place.act("ada", answer("t-1-0")).unwrap();
+    // Rows of programs that did not look.
+    let mut store = Project::database_beside(&place.path()).unwrap();
+    let user = store.user("ada").unwrap();
+    let said = |deed: &crate::project::Deed, question: &str, store: &mut crate::project::Store| {
+        let new = crate::project::NewAction {
+            request: question,
+            user,
+            document: Some(1),
+            question: Some(question),
+            seconds: None,
+            deed,
+        };
+        store.record(&new).unwrap();
+    };
+    said(
+        &crate::project::Deed::Flag { on: true },
+        "t-1-99999999",
+        &mut store,
+    );
+    let skip = crate::project::Deed::SkipQuestion { token: u32::MAX };
+    said(&skip, "t-1-18446744073709551615", &mut store);
+    drop(store);
+    place.reopen();
+    for _ in 0..4 {
+        let question = place.ask("bob").unwrap();
+        super::answer(&place, "bob", &question);
+    }
+    place.engine().undo("ada", "u", true).unwrap();
+    assert!(place.engine().question("ada", None).is_ok());
+}
