@@ -6,7 +6,7 @@ use super::state::{self, State, share_of};
 use super::types::check_name;
 use crate::project::{
     Action, Assertion, Borders, Deed, DocumentId, Error, LONGEST_TEXT, NewAction, Project, Settings, Type,
-    UserId,
+    TypeId, UserId, Writing,
 };
 use fieldmark::config::Config;
 use fieldmark::text::Source;
@@ -125,15 +125,16 @@ impl NewProject {
         &self.describer.config().data.read
     }
 
-    /// Makes types that are not there yet.
+    /// Makes types that are not there yet, all or none.
     pub fn add_types<'a>(&mut self, names: impl IntoIterator<Item = &'a str>) -> Result<(), Error> {
         let user = self.project.store_mut().user(crate::project::IMPORT)?;
         let mut types = self.project.store().types()?;
-        for name in names {
-            let name = check_name(name)?;
-            ensure_type(&mut self.project, &mut types, user, name)?;
-        }
-        Ok(())
+        self.project.store_mut().atomically(|writing| {
+            for name in names {
+                ensure_type(writing, &mut types, user, check_name(name)?)?;
+            }
+            Ok(())
+        })
     }
 
     /// Adds documents, all of one source. If one of them has labels, all do: text without a mark is outside of spans,
@@ -285,7 +286,8 @@ fn prepare(
     Ok(prepared)
 }
 
-/// Stores documents and their labels. Returns the number of the first, and what was stored of labels.
+/// Stores documents with their types and labels, all or nothing. Returns the number of the first, and what was stored of
+/// labels.
 fn store(
     project: &mut Project,
     settings: &Settings,
@@ -310,59 +312,81 @@ fn store(
         labels.push(spans);
         documents.push((document, cut));
     }
-    let first = project.store_mut().add_documents(&documents, |id| {
-        !settings.held_out_sentences && share_of(settings.seed, id as u64, u64::MAX) < settings.held_out
-    })?;
     imported.added = documents.len();
-    let mut deeds = Vec::new();
-    for (id, ((_, cut), spans)) in (first..).zip(documents.iter().zip(labels)) {
-        let Some(spans) = spans else { continue };
-        let mut assertions = Vec::with_capacity(spans.len());
-        for (range, kind) in spans {
-            assertions.push(Assertion {
-                start: range.start as u32,
-                end: range.end as u32,
-                kind: Some(ensure_type(project, &mut types, user, &kind)?),
-                borders: Borders::Exact,
-            });
+    let (first, actions) = project.store_mut().atomically(|writing| {
+        let first = writing.add_documents(&documents, |id| {
+            !settings.held_out_sentences && share_of(settings.seed, id as u64, u64::MAX) < settings.held_out
+        })?;
+        let mut actions = Vec::new();
+        for (id, ((document, cut), spans)) in (first..).zip(documents.iter().zip(labels)) {
+            let Some(spans) = spans else { continue };
+            let labelled = label(writing, &mut types, user, spans, cut.tokens.len(), options);
+            let deed = labelled.map_err(|error| in_document(error, &document.id))?;
+            let Some(deed) = deed else { continue };
+            actions.push(writing.record(&NewAction {
+                request: &format!("import-{id}"),
+                user,
+                document: Some(id),
+                question: None,
+                seconds: None,
+                deed: &deed,
+            })?);
         }
-        let deed = match options.partial {
-            true if assertions.is_empty() => continue,
-            true => Deed::Assert { assertions },
-            false => Deed::Whole {
-                start: 0,
-                end: cut.tokens.len() as u32,
-                spans: assertions,
-            },
-        };
-        deeds.push((id, format!("import-{id}"), deed));
-    }
-    imported.labelled = deeds.len();
-    let actions: Vec<NewAction<'_>> = deeds
-        .iter()
-        .map(|(id, request, deed)| NewAction {
-            request,
-            user,
-            document: Some(*id),
-            question: None,
-            seconds: None,
-            deed,
-        })
-        .collect();
-    let actions = project.store_mut().record_all(&actions)?;
+        Ok((first, actions))
+    })?;
+    imported.labelled = actions.len();
     Ok((imported, first, actions))
 }
 
+fn in_document(error: Error, document: &str) -> Error {
+    match error {
+        Error::Refused(problem) => Error::refused(format_args!("document {document}: {problem}")),
+        other => other,
+    }
+}
+
+/// What the spans of a document say, whose types are made if they are new.
+fn label(
+    writing: &Writing<'_>,
+    types: &mut Vec<Type>,
+    user: UserId,
+    spans: Spans,
+    tokens: usize,
+    options: ImportOptions,
+) -> Result<Option<Deed>, Error> {
+    let mut assertions = Vec::with_capacity(spans.len());
+    for (range, kind) in spans {
+        assertions.push(Assertion {
+            start: range.start as u32,
+            end: range.end as u32,
+            kind: Some(ensure_type(writing, types, user, &kind)?),
+            borders: Borders::Exact,
+        });
+    }
+    Ok(match options.partial {
+        true if assertions.is_empty() => None,
+        true => Some(Deed::Assert { assertions }),
+        false => Some(Deed::Whole {
+            start: 0,
+            end: tokens as u32,
+            spans: assertions,
+        }),
+    })
+}
+
 /// The type of a name, which is made if there is none.
-fn ensure_type(project: &mut Project, types: &mut Vec<Type>, user: UserId, name: &str) -> Result<u32, Error> {
+fn ensure_type(
+    writing: &Writing<'_>,
+    types: &mut Vec<Type>,
+    user: UserId,
+    name: &str,
+) -> Result<TypeId, Error> {
     let name = name.split_whitespace().collect::<Vec<_>>().join("_");
     if let Some(found) = types.iter().find(|one| one.name == name) {
         return Ok(found.id);
     }
     let new = super::types::new_type(types, check_name(&name)?);
-    project
-        .store_mut()
-        .put_type(&new, user, &format!("import-type-{}", new.id))?;
+    writing.add_type(&new, user, &format!("import-type-{}", new.id))?;
     types.push(new.clone());
     Ok(new.id)
 }

@@ -35,7 +35,7 @@ impl State {
             }
             None => {
                 let one = new_type(&self.types, name);
-                self.project.store_mut().put_type(&one, user, &new.request)?;
+                self.project.store_mut().add_type(&one, user, &new.request)?;
                 self.pool.add_label(&format!("B-{name}"));
                 self.pool.add_label(&format!("I-{name}"));
                 self.types.push(one);
@@ -64,7 +64,9 @@ impl State {
         new.removed = change.removed.unwrap_or(new.removed);
         self.check_type(&new)?;
         let other_labels = (&new.name, new.removed) != (&self.types[at].name, self.types[at].removed);
-        self.project.store_mut().put_type(&new, user, &change.request)?;
+        self.project
+            .store_mut()
+            .change_type(&new, user, &change.request)?;
         self.types[at] = new;
         if other_labels {
             self.relabel()?;

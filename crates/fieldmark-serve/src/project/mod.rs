@@ -15,7 +15,7 @@ pub use action::{Action, ActionId, Assertion, Borders, Deed, DocumentId, Place, 
 pub use error::Error;
 pub use settings::Settings;
 pub(crate) use store::now;
-pub use store::{NewAction, Store, StoredDocument, Type};
+pub use store::{NewAction, Store, StoredDocument, Type, Writing};
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};

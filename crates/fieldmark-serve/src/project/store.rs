@@ -8,7 +8,7 @@ use super::action::{Action, ActionId, Deed, DocumentId, TypeId, UserId};
 use super::{Error, schema};
 use fieldmark::Cut;
 use fieldmark::text::document::Document;
-use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -201,24 +201,23 @@ impl Store {
         )
     }
 
-    /// Stores a type, new or changed, with the action that did it.
-    pub fn put_type(&mut self, new: &Type, user: UserId, request: &str) -> Result<(), Error> {
-        let deed = Deed::Type { id: new.id };
-        let payload = self.payload(&deed)?;
-        let write = |connection: &mut Connection| {
-            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            transaction.execute(
-                "INSERT INTO actions (request, user, time, kind, payload) VALUES (?1, ?2, ?3, ?4, ?5)",
-                params![request, user, now(), deed.name(), payload],
-            )?;
-            transaction.execute(
-                "INSERT OR REPLACE INTO types (id, name, key, colour, removed) VALUES (?1, ?2, ?3, ?4, ?5)",
-                params![new.id, new.name, new.key, new.colour, new.removed],
-            )?;
-            transaction.commit()
-        };
-        let done = write(&mut self.connection);
-        done.map_err(|error| self.fail(error))
+    /// Writes several things, all or none: nothing of them is there if `work` fails or the program ends within it.
+    pub fn atomically<T>(&mut self, work: impl FnOnce(&Writing<'_>) -> Result<T, Error>) -> Result<T, Error> {
+        let begun = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate);
+        let transaction = begun.map_err(|error| self.fail(error))?;
+        let done = work(&Writing { store: self })?;
+        transaction.commit().map_err(|error| self.fail(error))?;
+        Ok(done)
+    }
+
+    /// Stores a new type, with the action that made it.
+    pub fn add_type(&mut self, new: &Type, user: UserId, request: &str) -> Result<(), Error> {
+        self.atomically(|writing| writing.add_type(new, user, request))
+    }
+
+    /// Changes a type, with the action that did it.
+    pub fn change_type(&mut self, new: &Type, user: UserId, request: &str) -> Result<(), Error> {
+        self.atomically(|writing| writing.change_type(new, user, request))
     }
 
     /// Stores documents, all or none, each for tests if `held_out` says so of its number. The first number that they get
@@ -228,25 +227,7 @@ impl Store {
         documents: &[(Document, Cut)],
         held_out: impl Fn(DocumentId) -> bool,
     ) -> Result<DocumentId, Error> {
-        let write = |connection: &mut Connection| {
-            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let last: Option<DocumentId> =
-                transaction.query_row("SELECT max(id) FROM documents", [], |row| row.get(0))?;
-            let first = last.unwrap_or(0) + 1;
-            let mut statement =
-                transaction.prepare("INSERT INTO documents VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
-            for (id, (document, cut)) in (first..).zip(documents) {
-                // Its fields are numbers and text.
-                let json = serde_json::to_string(document).unwrap_or_default();
-                let (tokens, sentences) = (bytes_of(&cut.tokens), bytes_of(&cut.sentences));
-                statement.execute(params![id, document.id, json, tokens, sentences, held_out(id)])?;
-            }
-            drop(statement);
-            transaction.commit()?;
-            Ok(first)
-        };
-        let done = write(&mut self.connection);
-        done.map_err(|error| self.fail(error))
+        self.atomically(|writing| writing.add_documents(documents, held_out))
     }
 
     /// Calls `each` with every document from a number on, in their order.
@@ -306,48 +287,13 @@ impl Store {
 
     /// Stores an action. It is on the disk when this returns.
     pub fn record(&mut self, new: &NewAction<'_>) -> Result<Action, Error> {
-        let payload = self.payload(new.deed)?;
-        let time = now();
-        let statement = "INSERT INTO actions (request, user, time, document, kind, payload, seconds, question) \
-                         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-        let values = params![
-            new.request,
-            new.user,
-            time,
-            new.document,
-            new.deed.name(),
-            payload,
-            new.seconds,
-            new.question
-        ];
-        let mut statement = self
-            .connection
-            .prepare_cached(statement)
-            .map_err(|error| self.fail(error))?;
-        statement.execute(values).map_err(|error| self.fail(error))?;
-        Ok(Action {
-            id: self.connection.last_insert_rowid(),
-            request: new.request.to_owned(),
-            user: new.user,
-            time,
-            document: new.document,
-            question: new.question.map(str::to_owned),
-            seconds: new.seconds,
-            deed: new.deed.clone(),
-        })
+        // One statement is a transaction of its own.
+        Writing { store: self }.record(new)
     }
 
     /// Stores many actions at once, all or none.
     pub fn record_all(&mut self, all: &[NewAction<'_>]) -> Result<Vec<Action>, Error> {
-        self.connection
-            .execute_batch("BEGIN IMMEDIATE")
-            .map_err(|error| self.fail(error))?;
-        let recorded: Result<Vec<Action>, Error> = all.iter().map(|new| self.record(new)).collect();
-        let end = if recorded.is_ok() { "COMMIT" } else { "ROLLBACK" };
-        self.connection
-            .execute_batch(end)
-            .map_err(|error| self.fail(error))?;
-        recorded
+        self.atomically(|writing| all.iter().map(|new| writing.record(new)).collect())
     }
 
     /// The action that somebody's request made, if it was made before.
@@ -422,6 +368,106 @@ impl Store {
     /// All points of the learning curve.
     pub fn points(&self) -> Result<Vec<String>, Error> {
         self.rows("SELECT point FROM curve ORDER BY id", |row| row.get(0))
+    }
+}
+
+/// What can be written together, see [`Store::atomically`].
+#[derive(Debug)]
+pub struct Writing<'s> {
+    store: &'s Store,
+}
+
+impl Writing<'_> {
+    fn execute(&self, statement: &str, values: impl rusqlite::Params) -> Result<usize, Error> {
+        let write = || self.store.connection.prepare_cached(statement)?.execute(values);
+        write().map_err(|error| self.store.fail(error))
+    }
+
+    /// Stores a new type; its number must be new, too.
+    pub fn add_type(&self, new: &Type, user: UserId, request: &str) -> Result<(), Error> {
+        let values = params![new.id, new.name, new.key, new.colour, new.removed];
+        self.execute(
+            "INSERT INTO types (id, name, key, colour, removed) VALUES (?1, ?2, ?3, ?4, ?5)",
+            values,
+        )?;
+        self.record_type(new.id, user, request)
+    }
+
+    /// Changes a type.
+    pub fn change_type(&self, new: &Type, user: UserId, request: &str) -> Result<(), Error> {
+        let values = params![new.id, new.name, new.key, new.colour, new.removed];
+        let changed = self.execute(
+            "UPDATE types SET name = ?2, key = ?3, colour = ?4, removed = ?5 WHERE id = ?1",
+            values,
+        )?;
+        if changed == 0 {
+            return Err(Error::missing(format_args!("there is no type {}", new.id)));
+        }
+        self.record_type(new.id, user, request)
+    }
+
+    fn record_type(&self, id: TypeId, user: UserId, request: &str) -> Result<(), Error> {
+        let new = NewAction {
+            request,
+            user,
+            document: None,
+            question: None,
+            seconds: None,
+            deed: &Deed::Type { id },
+        };
+        self.record(&new).map(drop)
+    }
+
+    /// Stores documents, see [`Store::add_documents`].
+    pub fn add_documents(
+        &self,
+        documents: &[(Document, Cut)],
+        held_out: impl Fn(DocumentId) -> bool,
+    ) -> Result<DocumentId, Error> {
+        let connection = &self.store.connection;
+        let last = connection.query_row("SELECT max(id) FROM documents", [], |row| row.get(0));
+        let last: Option<DocumentId> = last.map_err(|error| self.store.fail(error))?;
+        let first = last.unwrap_or(0) + 1;
+        for (id, (document, cut)) in (first..).zip(documents) {
+            // Its fields are numbers and text.
+            let json = serde_json::to_string(document).unwrap_or_default();
+            let (tokens, sentences) = (bytes_of(&cut.tokens), bytes_of(&cut.sentences));
+            self.execute(
+                "INSERT INTO documents VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                params![id, document.id, json, tokens, sentences, held_out(id)],
+            )?;
+        }
+        Ok(first)
+    }
+
+    /// Stores an action.
+    pub fn record(&self, new: &NewAction<'_>) -> Result<Action, Error> {
+        let payload = self.store.payload(new.deed)?;
+        let time = now();
+        self.execute(
+            "INSERT INTO actions (request, user, time, document, kind, payload, seconds, question) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            params![
+                new.request,
+                new.user,
+                time,
+                new.document,
+                new.deed.name(),
+                payload,
+                new.seconds,
+                new.question
+            ],
+        )?;
+        Ok(Action {
+            id: self.store.connection.last_insert_rowid(),
+            request: new.request.to_owned(),
+            user: new.user,
+            time,
+            document: new.document,
+            question: new.question.map(str::to_owned),
+            seconds: new.seconds,
+            deed: new.deed.clone(),
+        })
     }
 }
 

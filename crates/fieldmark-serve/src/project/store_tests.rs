@@ -57,7 +57,15 @@ fn what_is_stored_is_there_when_the_project_is_opened_again() {
         colour: 3,
         removed: false,
     };
-    store.put_type(&kind, user, "r2").unwrap();
+    store.add_type(&kind, user, "r2").unwrap();
+    let other = Type {
+        name: "LOC".into(),
+        ..kind.clone()
+    };
+    assert!(
+        store.add_type(&other, user, "r3").is_err(),
+        "the number has an owner"
+    );
     store.add_token(user, "hash").unwrap();
     store.set_meta("a", "1").unwrap();
     store.set_meta("a", "2").unwrap();

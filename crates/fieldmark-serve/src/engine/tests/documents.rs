@@ -385,3 +385,36 @@ fn the_model_is_a_file_that_marks_text() {
         "it is as good as new"
     );
 }
+
+/// A file that cannot be used leaves nothing behind, so that its mended version can be sent.
+#[test]
+fn a_file_with_a_bad_type_leaves_nothing_behind() {
+    let mut place = Place::new(&["Ada met Grace."], &["NAME"], everything());
+    let columns = |kind: &str| format!("Alan B-PER\nwrote O\n\nTony B-{kind}\nslept O\n").into_bytes();
+    let bad = place
+        .engine()
+        .add_file("a.iob", None, columns(&"X".repeat(150)))
+        .unwrap_err();
+    assert!(bad.to_string().contains("too long"), "{bad}");
+    let overview = place.engine().overview("ada").unwrap();
+    assert_eq!((overview.documents, overview.types.len()), (1, 1));
+    place.engine().add_type("ada", &new_type("NEW")).unwrap();
+    let mended = place.engine().add_file("a.iob", None, columns("PLACE")).unwrap();
+    assert_eq!((mended.added, mended.labelled, mended.repeated), (2, 2, 0));
+    for _ in 0..2 {
+        let names: Vec<String> = place
+            .engine()
+            .overview("ada")
+            .unwrap()
+            .types
+            .iter()
+            .map(|one| one.name.clone())
+            .collect();
+        assert_eq!(names, ["NAME", "NEW", "PER", "PLACE"]);
+        assert_eq!(
+            place.known("ada", 3)[0],
+            ("Tony".to_owned(), Some("PLACE".to_owned()))
+        );
+        place.reopen();
+    }
+}
