@@ -1,9 +1,9 @@
 //! SIMD kernels, chosen at run time.
 //!
 //! A kernel is a [`Kernel`] whose `run` is written once over an abstract instruction set ([`Simd`]);
-//! [`dispatch`] runs it with AVX2 and FMA where the processor has them and with plain code elsewhere. The
-//! number of lanes is the same on every machine, so that data layouts do not depend on it. All `unsafe` code
-//! of the library, except for the memory map, is in [`simd`](self).
+//! [`dispatch`] runs it with AVX2 and FMA where the processor has them (with the registers of AVX-512, if it has
+//! those, too) and with plain code elsewhere. The number of lanes is the same on every machine, so that data layouts
+//! do not depend on it. All `unsafe` code of the library, except for the memory map, is in [`simd`](self).
 //!
 //! ```
 //! use fieldmark_core::kernels::{Kernel, Simd, dispatch};

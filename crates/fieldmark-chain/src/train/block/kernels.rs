@@ -179,8 +179,9 @@ impl<C: Column> Block<C> {
         rows: &[T],
     ) {
         let part = self.part_range(part);
-        // All vectors but the last are whole.
-        let (head, tail) = ((N - 1) * T::LANES, self.width - (N - 1) * T::LANES);
+        // Whether the last vector of a row is its own: what it adds to padding is a hole's.
+        let whole = self.pitch >= N * T::LANES;
+        let head = (N - 1) * T::LANES;
         for (position, row) in positions.zip(rows.chunks_exact(N * T::LANES)) {
             let range = self.dense.range(position, self.parts, part.clone());
             for &cell in self.rare_rows_ahead(position) {
@@ -190,23 +191,25 @@ impl<C: Column> Block<C> {
                 }
             }
             let vectors: [S::V; N] = load_vectors(simd, row);
-            let rest = &row[head..head + tail];
             let values = self.dense.values.get(range.clone());
             for (index, &cell) in self.dense.cells[range].iter().enumerate() {
                 let cell = cell as usize - target.dense_start;
-                let cells = &mut target.dense[cell..cell + self.width];
                 let value = values.map(|values| T::from_f32(values[index]));
                 let factor = simd.splat(value.unwrap_or(T::ONE));
-                for v in 0..N - 1 {
-                    let cells = &mut cells[v * T::LANES..][..T::LANES];
-                    simd.store(simd.mul_add(factor, vectors[v], simd.load(cells)), cells);
-                }
-                let cells = &mut cells[head..head + tail];
-                if tail == T::LANES {
-                    simd.store(simd.mul_add(factor, vectors[N - 1], simd.load(cells)), cells);
+                if whole {
+                    let cells = &mut target.dense[cell..cell + N * T::LANES];
+                    for v in 0..N {
+                        let cells = &mut cells[v * T::LANES..][..T::LANES];
+                        simd.store(simd.mul_add(factor, vectors[v], simd.load(cells)), cells);
+                    }
                 } else {
+                    let cells = &mut target.dense[cell..cell + self.width];
+                    for v in 0..N - 1 {
+                        let cells = &mut cells[v * T::LANES..][..T::LANES];
+                        simd.store(simd.mul_add(factor, vectors[v], simd.load(cells)), cells);
+                    }
                     let factor = value.unwrap_or(T::ONE);
-                    for (cell, &add) in cells.iter_mut().zip(rest) {
+                    for (cell, &add) in cells[head..].iter_mut().zip(&row[head..]) {
                         *cell += factor * add;
                     }
                 }
