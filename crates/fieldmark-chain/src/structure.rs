@@ -98,6 +98,17 @@ pub enum StructureError {
     /// Unseen transitions cannot be forbidden.
     #[error(transparent)]
     Forbidden(#[from] ForbiddenError),
+    /// Values below zero, which counting cannot take.
+    #[error(
+        "the value of `{observation}` is negative, but naive Bayes and hidden Markov models count how often observations \
+         occur; use another algorithm, or values of at least 0"
+    )]
+    NegativeValue {
+        /// The first observation with such a value.
+        observation: String,
+        /// The number of its instance, from 1 on.
+        first: usize,
+    },
     /// More steps between states than an automaton can hold.
     #[error(transparent)]
     TooManyArcs(#[from] TooManyArcs),

@@ -31,8 +31,8 @@ pub struct Tuples {
 /// More states and arcs than an automaton can hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{arcs} steps between {states} states of {labels} labels, more than {MOST_ARCS}; choose a lower order or \
-     fewer labels"
+    "{arcs} steps between {states} states of {labels} labels, more than {MOST_ARCS}; choose fewer labels, of which there \
+     can be {MOST_LABELS} at most, or a lower order"
 )]
 pub struct TooManyArcs {
     /// Number of arcs.
@@ -45,6 +45,8 @@ pub struct TooManyArcs {
 
 /// An automaton has at most this many arcs: they take some gigabytes, and so do the tables of a short sequence.
 const MOST_ARCS: usize = 1 << 26;
+/// So many labels can follow each other in any order.
+const MOST_LABELS: usize = MOST_ARCS.isqrt();
 
 /// Which lengths of tuples are counted.
 #[derive(Clone, Copy, Debug)]

@@ -17,10 +17,19 @@ pub enum Colour {
     Never,
 }
 
+/// A warning among the events of a command.
+#[derive(Serialize)]
+struct Warning<'a> {
+    event: &'static str,
+    message: &'a str,
+}
+
 /// Where a command may print.
 #[derive(Clone, Copy, Debug)]
 pub struct Console {
     quiet: bool,
+    /// Whether warnings are printed as events, too.
+    events: bool,
 }
 
 impl Console {
@@ -30,7 +39,15 @@ impl Console {
             Colour::Always => ColorChoice::Always.write_global(),
             Colour::Never => ColorChoice::Never.write_global(),
         }
-        Self { quiet }
+        Self { quiet, events: false }
+    }
+
+    /// The same for a command that prints JSON events: no notes, and warnings among the events.
+    pub fn with_events(&self, events: bool) -> Self {
+        Self {
+            quiet: self.quiet || events,
+            events,
+        }
     }
 
     /// Whether only results, warnings and errors are wanted.
@@ -77,6 +94,13 @@ impl Console {
 
     /// Says that something is odd, also to those who want no notes.
     pub fn warn(&self, text: &str) {
+        if self.events {
+            // Whoever no longer reads events still has standard error.
+            let _ = self.print_json(&Warning {
+                event: "warning",
+                message: text,
+            });
+        }
         self.message(&format!("\x1b[1;33mwarning:\x1b[0m {text}"));
     }
 

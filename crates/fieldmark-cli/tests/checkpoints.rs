@@ -155,7 +155,10 @@ fn a_resumed_run_says_where_it_goes_on() {
     let nothing =
         format!("resumed after iteration {after}; --max-iterations is 1, so nothing is left to do\n");
     assert!(text.contains(&nothing), "{text}");
+    // A limit that was passed long ago is more likely a slip than the wish to lose the state of the run.
+    assert_eq!(place.bytes("m.fmk.checkpoint"), checkpoint);
     let text = errors(&resume(&format!("--max-iterations {}", after + 1)));
+    assert!(!place.path("m.fmk.checkpoint").exists(), "this run did something");
     assert!(
         text.contains(&format!("resumed after iteration {after}\n")),
         "{text}"

@@ -231,3 +231,31 @@ fn check_estimates_the_memory_of_the_model_that_is_meant() {
     let error = place.refuse("check --unseen-transitions forbid short.txt");
     assert!(error.contains("no sequence of more than 2 labels"), "{error}");
 }
+
+#[test]
+fn a_dump_with_a_broken_template_is_refused() {
+    let place = Place::with_data();
+    place.train();
+    let dump = place.run("inspect --dump model.fmk");
+    let line = dump
+        .lines()
+        .position(|line| line.starts_with("input\ttemplate\t"))
+        .unwrap();
+    let broken: Vec<&str> = (0..)
+        .zip(dump.lines())
+        .map(|(number, text)| {
+            if number == line {
+                "input\ttemplate\tnonsense"
+            } else {
+                text
+            }
+        })
+        .collect();
+    place.write("broken.txt", broken.join("\n") + "\n");
+    let error = place.refuse("inspect --load broken.txt copy.fmk");
+    let place_of_it = format!(
+        "broken.txt: line {}: found a template that cannot be read",
+        line + 1
+    );
+    assert!(error.contains(&place_of_it), "{error}");
+}

@@ -38,7 +38,12 @@ const BROKEN_ATTRIBUTES: &[(&str, &str)] = &[
         "bad.crfsuite:1:5: the value of `x` is `inf`, expected a finite number",
     ),
     ("O\tx:1e999\n", "expected a finite number"),
+    (
+        "O\tx:1e39\n",
+        "bad.crfsuite:1:5: the value of `x` is `1e39`, which is too large",
+    ),
     ("\tx\n", "bad.crfsuite:1:1: the label is missing"),
+    ("O\tx\nO x y\n", "bad.crfsuite:2:2: found spaces and no tab"),
 ];
 
 #[test]

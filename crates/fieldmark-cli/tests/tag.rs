@@ -563,3 +563,24 @@ fn single_precision_and_log_space_agree() {
         place.run("tag --probs --log-space --model model.fmk test.txt")
     );
 }
+
+#[test]
+fn attribute_files_may_come_without_labels() {
+    let place = Place::with_data();
+    place.run("train --model m.fmk train.crfsuite");
+    let labelled = place.read("test.crfsuite");
+    let expected = place.run("tag --model m.fmk test.crfsuite");
+    for label in ["", "?"] {
+        let bare: Vec<String> = labelled
+            .lines()
+            .map(|line| match line.split_once('\t') {
+                Some((_, attributes)) => format!("{label}\t{attributes}"),
+                None => String::new(),
+            })
+            .collect();
+        place.write("bare.crfsuite", bare.join("\n") + "\n");
+        let done = place.command("tag --model m.fmk bare.crfsuite").done().success();
+        assert_eq!(errors(&done), "", "{label:?}");
+        assert_eq!(output(done), expected, "{label:?}");
+    }
+}

@@ -579,3 +579,58 @@ fn data_of_one_label_and_templates_that_are_no_text() {
         assert_eq!(error.matches("cannot write").count(), 1, "{error}");
     }
 }
+
+#[test]
+fn counted_models_refuse_negative_values() {
+    let place = Place::new();
+    place.write("data.crfsuite", "A\ta\nB\tb\n\nA\ta\nB\tc:-3\n\n");
+    for algorithm in ["naive-bayes", "hmm"] {
+        let error = place.refuse(&format!(
+            "train --algorithm {algorithm} --model m.fmk data.crfsuite"
+        ));
+        assert!(
+            error.contains("data.crfsuite:4:1: the value of `c` is negative"),
+            "{error}"
+        );
+    }
+    place.run("train --model m.fmk data.crfsuite");
+}
+
+#[test]
+fn attributes_that_are_hardly_meant_so_are_told() {
+    let place = Place::new();
+    place.write("space.crfsuite", "A\ta\nB b\tc\n");
+    place.write("bare.crfsuite", "A\nB\n\nB\n");
+    for (file, warning) in [
+        ("space", "the label `B b` holds a space"),
+        ("bare", "there are no observations"),
+    ] {
+        let done = place
+            .command(&format!("train --model m.fmk {file}.crfsuite"))
+            .done()
+            .success();
+        assert!(errors(&done).contains(warning), "{}", errors(&done));
+    }
+}
+
+#[test]
+fn warnings_are_events_for_programs() {
+    let place = Place::new();
+    place.write("bare.crfsuite", "A\nB\n\nB\n");
+    let done = place
+        .command("train --json --model m.fmk bare.crfsuite")
+        .done()
+        .success();
+    let stderr = errors(&done);
+    let warned = stderr.lines().all(|line| line.starts_with("warning: "));
+    assert!(warned && !stderr.is_empty(), "{stderr}");
+    let events: Vec<serde_json::Value> = output(done)
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let warning = events.iter().find(|event| event["event"] == "warning").unwrap();
+    assert!(
+        warning["message"].as_str().unwrap().contains("no observations"),
+        "{warning}"
+    );
+}

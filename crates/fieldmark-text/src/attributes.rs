@@ -6,8 +6,9 @@
 //!
 //! Where CRFsuite reads something that hardly anyone can have meant, this reader reports an error: a line
 //! that begins with a tab (CRFsuite takes the first attribute for the label), a second colon in an
-//! attribute (`a:1:2`), a colon in a label (CRFsuite drops what follows), an attribute without a name, and
-//! a value that is not a finite number (CRFsuite reads it as 0).
+//! attribute (`a:1:2`), a colon in a label (CRFsuite drops what follows), an attribute without a name, a value
+//! that is not a finite number (CRFsuite reads it as 0), and a line with spaces but without a tab (CRFsuite takes
+//! all of it for the label). Where no labels are needed, because a model finds them, the first field may be empty.
 
 use crate::block::is_blank;
 use crate::error::{ErrorKind, Fault, shown};
@@ -49,7 +50,7 @@ fn parse_line<'t, N: Naming>(
     let line = &text[start..end];
     let bytes = line.as_bytes();
     let label_end = memchr(b'\t', bytes).unwrap_or(bytes.len());
-    if label_end == 0 {
+    if label_end == 0 && N::NEEDS_LABELS {
         let found = "the line begins with a tab".to_owned();
         return Err(Fault::new(
             start,
@@ -58,6 +59,11 @@ fn parse_line<'t, N: Naming>(
                 place: "first field",
             },
         ));
+    }
+    if label_end == bytes.len()
+        && let Some(space) = memchr(b' ', bytes)
+    {
+        return Err(Fault::new(start + space, ErrorKind::SpacesForTabs));
     }
     let mut field_start = label_end + 1;
     // Most lines have neither escapes nor values: one look at the line saves one at every attribute.
@@ -74,7 +80,10 @@ fn parse_line<'t, N: Naming>(
             }
         }
         sink.observe_all(&scratch.fields);
-        return sink.end_position(start, end, &line[..label_end], start);
+        return match &line[..label_end] {
+            "" => sink.end_unlabelled(start, end),
+            label => sink.end_position(start, end, label, start),
+        };
     }
     while field_start < bytes.len() {
         let field_end = memchr(b'\t', &bytes[field_start..]).map_or(bytes.len(), |at| field_start + at);
@@ -90,6 +99,7 @@ fn parse_line<'t, N: Naming>(
     }
     let label = &line[..label_end];
     match memchr2(b':', b'\\', label.as_bytes()) {
+        None if label.is_empty() => sink.end_unlabelled(start, end),
         None => sink.end_position(start, end, label, start),
         Some(special) => {
             if let Some(colon) = unescape(label, special, &mut scratch.unescaped) {
@@ -164,9 +174,10 @@ fn bad_value(field: &str, colon: usize, offset: usize) -> Box<Fault> {
         };
         return Fault::new(offset + colon + 1 + second, kind);
     }
-    let kind = ErrorKind::Value {
-        name: shown(&field[..colon]),
-        value: shown(written),
+    let (name, value) = (shown(&field[..colon]), shown(written));
+    let kind = match written.parse::<f64>() {
+        Ok(number) if number.is_finite() => ErrorKind::LargeValue { name, value },
+        _ => ErrorKind::Value { name, value },
     };
     Fault::new(offset + colon + 1, kind)
 }

@@ -105,6 +105,20 @@ pub enum ErrorKind {
         /// The value as written.
         value: String,
     },
+    /// A value beyond the range of numbers.
+    #[error("the value of `{name}` is `{value}`, which is too large: values are at most 3.4e38")]
+    LargeValue {
+        /// Name of the attribute.
+        name: String,
+        /// The value as written.
+        value: String,
+    },
+    /// A line of an attribute file that has spaces, but no tab.
+    #[error(
+        "found spaces and no tab, expected a tab after the label and between attributes. Is this a column file? \
+         Those are read with the format `columns`"
+    )]
+    SpacesForTabs,
     /// A line with another number of columns than the first line of the file.
     #[error("found {found} columns, expected {expected} as in line {first_line}. {advice}")]
     ColumnCount {

@@ -71,6 +71,8 @@ impl Unseen {
 
 /// How names become numbers.
 pub(crate) trait Naming {
+    /// Whether data are of use only with labels.
+    const NEEDS_LABELS: bool;
     fn observation(&mut self, builder: &mut DatasetBuilder, name: &str) -> Option<u32>;
     fn observe_all(&mut self, builder: &mut DatasetBuilder, names: &[&str]);
     fn label(&mut self, builder: &mut DatasetBuilder, name: &str) -> Option<u32>;
@@ -80,6 +82,8 @@ pub(crate) trait Naming {
 pub(crate) struct Growing;
 
 impl Naming for Growing {
+    const NEEDS_LABELS: bool = true;
+
     #[inline]
     fn observation(&mut self, builder: &mut DatasetBuilder, name: &str) -> Option<u32> {
         Some(builder.observations.intern(name))
@@ -119,6 +123,8 @@ impl<'a, L: Lookup + ?Sized> Fixed<'a, L> {
 }
 
 impl<L: Lookup + ?Sized> Naming for Fixed<'_, L> {
+    const NEEDS_LABELS: bool = false;
+
     #[inline]
     fn observation(&mut self, _: &mut DatasetBuilder, name: &str) -> Option<u32> {
         let found = self.lookup.find(Alphabet::hash(name), name);
@@ -137,7 +143,8 @@ impl<L: Lookup + ?Sized> Naming for Fixed<'_, L> {
     #[inline]
     fn label(&mut self, builder: &mut DatasetBuilder, name: &str) -> Option<u32> {
         let found = self.labels.get(name);
-        if found.is_none() {
+        // Nobody means a label by `?` that the model has not seen, whatever the format.
+        if found.is_none() && name != "?" {
             *self.unseen.labels.entry(name.to_owned()).or_default() += 1;
             if self.number_unseen_labels {
                 return Some(self.labels.len() as u32 + builder.labels.intern(name));

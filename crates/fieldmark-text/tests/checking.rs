@@ -145,7 +145,11 @@ fn odd_characters_and_blanks() {
         (OddityKind::MixedLineEnds, 1, &[6]),
     ];
     assert_eq!(found, expected);
-    let report = checked(&Format::attributes(), "A\ta:\tb\nA\ta\\:\t\tb\nA\ta\\\\:\n", None);
+    let report = checked(
+        &Format::attributes(),
+        "A\ta:\tb\nA\ta\\:\t\tb\nA\ta\\\\:\nA a\tb\n",
+        None,
+    );
     let found: Vec<_> = report
         .oddities
         .iter()
@@ -155,7 +159,8 @@ fn odd_characters_and_blanks() {
         found,
         [
             (OddityKind::DoubleTab, vec![2]),
-            (OddityKind::EmptyValue, vec![1, 3])
+            (OddityKind::EmptyValue, vec![1, 3]),
+            (OddityKind::SpaceInLabel, vec![4])
         ]
     );
 }

@@ -136,7 +136,11 @@ impl InputFormat {
             match (key, value.as_str(), &mut input.kind) {
                 ("format", "crfsuite", kind) => *kind = InputKind::Attributes,
                 ("format", "columns", kind) => *kind = InputKind::Columns { template: None },
-                ("template", _, InputKind::Columns { template }) => *template = Some(value),
+                ("template", _, InputKind::Columns { template }) => {
+                    Template::parse(&value)
+                        .map_err(|problem| error(format!("a template that cannot be read: {problem}")))?;
+                    *template = Some(value);
+                }
                 ("separator", name, _) => input.separator = separator(name).ok_or_else(wrong)?,
                 ("skip", _, _) => input.skip.push(value),
                 ("partial-labels", "yes", _) => input.partial_labels = true,

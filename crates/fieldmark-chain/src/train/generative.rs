@@ -31,6 +31,7 @@ pub fn estimate(kind: Generative, mut data: Dataset, smoothing: f64) -> Result<C
     if labels == 0 {
         return Err(StructureError::NoLabels);
     }
+    check_values(&data)?;
     data.observations.intern(UNKNOWN);
     let structure = full_structure(kind, &data)?;
     let counts = Counts::new(&data);
@@ -69,6 +70,22 @@ pub fn estimate(kind: Generative, mut data: Dataset, smoothing: f64) -> Result<C
         weights.extend(counts.labels.iter().map(|&count| log(count, total, labels)));
     }
     Ok(ChainModel::new(data.labels, &data.observations, &structure, &weights).with_unknown(UNKNOWN))
+}
+
+/// Values are counts, so none may be negative.
+fn check_values(data: &Dataset) -> Result<(), StructureError> {
+    for (number, instance) in (1..).zip(data.instances()) {
+        let mut values = instance
+            .positions()
+            .flat_map(|position| data.unary.iter(position));
+        if let Some((id, _)) = values.find(|&(_, value)| value < 0.0) {
+            return Err(StructureError::NegativeValue {
+                observation: data.observations.name(id).to_owned(),
+                first: number,
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Every observation with every label, and for the hidden Markov model every label pair.
@@ -138,7 +155,7 @@ impl Counts {
                 for &(label, share) in &now {
                     counts.labels[label] += share;
                     for (id, value) in data.unary.iter(position) {
-                        let value = f64::from(value.max(0.0)) * share;
+                        let value = f64::from(value) * share;
                         counts.emissions[id as usize * labels + label] += value;
                         counts.emitted[label] += value;
                     }

@@ -39,7 +39,8 @@ use write::{View, Written};
 /// A model that was trained on attributes or columns reads those and keeps their order. For attribute files it prints one label
 /// per line and a blank line after each sequence; for column files every line of the input as it is, with the
 /// label as one more column. Blank lines, and lines that the model was trained to skip, stay where they are.
-/// Column files may come with or without the column of gold labels. What comes through a pipe is labelled as
+/// Column files may come with or without the column of gold labels; in attribute files without labels, the first field is
+/// empty or `?`. A byte order mark is not written. What comes through a pipe is labelled as
 /// soon as a sequence is complete.
 ///
 /// Everything is exact: probabilities are those of the model over all label sequences, and what --scheme,
@@ -131,7 +132,8 @@ struct WantedOptions {
 
     /// Print one JSON object per sequence
     ///
-    /// With everything that other options ask for, or with the sequences of --nbest. Positions count from 0.
+    /// With everything that other options ask for, or with the sequences of --nbest. Positions count from 0, and
+    /// the end of a span is one past its last.
     #[arg(long)]
     json: bool,
 }
@@ -478,6 +480,8 @@ pub fn warn_of_unseen(unseen: &Unseen, console: &Console) {
     }
     let others = unseen.labels.len().saturating_sub(NAMED);
     if others > 0 {
-        console.warn(&format!("so do {others} other labels"));
+        console.warn(&format!(
+            "so do {others} other labels; is the label where it should be?"
+        ));
     }
 }

@@ -18,7 +18,7 @@ use fieldmark::config::TrainingConfig;
 use fieldmark::core::Dataset;
 use fieldmark::core::optimize::Status;
 use fieldmark::text::{Reader, Source, Template, read_for_scoring};
-use fieldmark::{Error, InputFormat, Model, Stop, TrainOptions, Trained, train};
+use fieldmark::{Error, InputFormat, InputKind, Model, Stop, TrainOptions, Trained, train};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -83,7 +83,7 @@ struct RunOptions {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     patience: Option<u64>,
 
-    /// Start from the weights of this model, which may have other labels and observations
+    /// Start from the weights of this model, which may have other labels and observations; it may be --model itself
     #[arg(long, value_name = "MODEL")]
     warm_start: Option<PathBuf>,
 
@@ -97,7 +97,7 @@ struct RunOptions {
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 
-    /// Print events as JSON, one per line, instead of progress
+    /// Print events as JSON, one per line, instead of progress; warnings are events, too
     #[arg(long)]
     json: bool,
 }
@@ -127,6 +127,7 @@ const POSITION_BYTES: u64 = 256;
 
 impl Arguments {
     pub fn run(self, console: &Console) -> Result<(), Failure> {
+        let console = &console.with_events(self.run.json);
         if config::is_config(&self.data) {
             return self.run_config(console);
         }
@@ -172,6 +173,7 @@ impl Arguments {
         let data = self.read(&mut input)?;
         let size = report::Size::of(&data, started.elapsed().as_secs_f64(), threads);
         console.note(&size.to_string());
+        warn_of_data(&data, &input, console);
         if let [label] = &data.labels.iter().collect::<Vec<_>>()[..] {
             console.warn(&format!(
                 "every label is {label}, so there is nothing to learn; is the label where it should be?"
@@ -230,7 +232,10 @@ impl Arguments {
             Error::Structure(StructureError::NoLabels) => Failure::user(format_args!(
                 "{name}: every label is `?`, so there is nothing to learn from; label some positions"
             )),
-            Error::Structure(StructureError::Forbidden(ForbiddenError::NoPath { first, .. })) => {
+            Error::Structure(
+                StructureError::Forbidden(ForbiddenError::NoPath { first, .. })
+                | StructureError::NegativeValue { first, .. },
+            ) => {
                 let line = self.line_of(first, input);
                 let line = line.map(|line| format!(":{line}:1")).unwrap_or_default();
                 Failure::user(format_args!("{name}{line}: {error}"))
@@ -300,6 +305,12 @@ impl Arguments {
         let stop = trained.stop;
         let best = trained.best;
         self.warn_of_failure(&trained, size, console);
+        let resumed = watcher.prepared.and_then(|(prepared, _)| prepared.resumed);
+        let last = trained
+            .iterations
+            .last()
+            .map(|progress| progress.iteration.iteration);
+        let idle = resumed.is_some() && resumed == last;
         let report = report::Run::of(&trained);
         let model = Model {
             chain: trained.model,
@@ -328,6 +339,8 @@ impl Arguments {
         ));
         if stop == Stop::Asked {
             console.note("the run can be taken up again with --resume");
+        } else if idle && stop == Stop::Optimizer(Status::MaxIterations) {
+            console.note("the checkpoint stays, since this run did nothing");
         } else {
             self.checkpoints.discard(&self.model);
         }
@@ -363,6 +376,22 @@ impl Arguments {
                  choose smaller steps or stronger regularisation"
             ));
         }
+    }
+}
+
+/// Warns of data that were hardly meant so.
+fn warn_of_data(data: &Dataset, input: &InputFormat, console: &Console) {
+    if data.observations.is_empty() {
+        console.warn(
+            "there are no observations, so the model can only count labels; are they where they should be?",
+        );
+    }
+    if matches!(input.kind, InputKind::Attributes)
+        && let Some(label) = data.labels.iter().find(|label| label.contains(' '))
+    {
+        console.warn(&format!(
+            "the label `{label}` holds a space; is there a tab missing after the label?"
+        ));
     }
 }
 

@@ -169,6 +169,7 @@ fn describe(kind: OddityKind) -> &'static str {
         OddityKind::ZeroWidth => "characters without width",
         OddityKind::ControlCharacter => "control characters",
         OddityKind::MixedLineEnds => "another kind of line end",
+        OddityKind::SpaceInLabel => "labels that hold a space (is there a tab missing?)",
         OddityKind::EmptyValue => "attributes that end in a colon (write `\\:` if it belongs to the name)",
     }
 }

@@ -26,10 +26,12 @@ pub enum OddityKind {
     MixedLineEnds,
     /// An attribute that ends in a colon, without a value. Often a colon that should be escaped.
     EmptyValue,
+    /// A label of an attribute file that holds a space. Often there should be a tab.
+    SpaceInLabel,
 }
 
 impl OddityKind {
-    const ALL: [OddityKind; 9] = [
+    const ALL: [OddityKind; 10] = [
         OddityKind::TrailingBlanks,
         OddityKind::LeadingBlanks,
         OddityKind::DoubleTab,
@@ -39,6 +41,7 @@ impl OddityKind {
         OddityKind::ControlCharacter,
         OddityKind::MixedLineEnds,
         OddityKind::EmptyValue,
+        OddityKind::SpaceInLabel,
     ];
 }
 
@@ -111,6 +114,9 @@ impl Oddities {
         }
         if self.attributes && memchr(b':', bytes).is_some() && line.split('\t').skip(1).any(ends_in_colon) {
             self.note(OddityKind::EmptyValue, number);
+        }
+        if self.attributes && line.split('\t').next().is_some_and(|label| label.contains(' ')) {
+            self.note(OddityKind::SpaceInLabel, number);
         }
         if bytes
             .iter()

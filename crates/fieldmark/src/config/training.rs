@@ -45,7 +45,7 @@ pub struct TrainingConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub epsilon: Option<f64>,
 
-    /// Number of iterations over which --delta is tested [lbfgs, l2sgd, l1sgd: 10, online-lbfgs: 5]
+    /// Number of iterations over which --delta is tested, 0 for no such test [lbfgs, l2sgd, l1sgd: 10, online-lbfgs: 5]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period: Option<usize>,

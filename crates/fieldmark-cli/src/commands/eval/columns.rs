@@ -40,7 +40,7 @@ pub struct ColumnOptions {
     )]
     outside: String,
 
-    /// Read IOBES exactly as the 2006 script does, which takes `S-X` for no start of a span
+    /// Read IOBES exactly as the 2006 script does, which takes `S-X` for no start of a span, nor `B-X` after `E-X`
     #[arg(long, conflicts_with = "strict")]
     original: bool,
 

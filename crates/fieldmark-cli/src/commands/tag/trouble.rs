@@ -110,8 +110,8 @@ impl<'a> Tally<'a> {
                 count => format!(" and {} others have", count - 1),
             };
             return Err(Failure::user(format_args!(
-                "{place}: {sequence}{others} no labels: `?` stands in their place, and no span is marked there. All \
-                 others are labelled"
+                "{place}: {sequence}{others} no label sequence, for the reasons above: `?` stands for their labels, and no span \
+                 is marked there. All others are labelled"
             )));
         }
         if fix_labels && self.known == 0 {
