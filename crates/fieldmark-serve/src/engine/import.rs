@@ -1,8 +1,9 @@
 //! Documents come into a project, with and without labels.
 
 use super::Engine;
+use super::load;
 use super::prior::Prior;
-use super::state::{self, State, share_of};
+use super::state::{State, share_of};
 use super::types::check_name;
 use crate::project::{
     Action, Assertion, Borders, Deed, DocumentId, Error, LONGEST_TEXT, NewAction, Project, Settings, Type,
@@ -80,7 +81,7 @@ impl NewProject {
         let prepared = match (fresh, config) {
             (true, Some(config)) => {
                 let read = Describer::read(config, folder)?;
-                Some(state::describer(read.config().clone(), read.resources().clone())?)
+                Some(load::describer(read.config().clone(), read.resources().clone())?)
             }
             _ => None,
         };
@@ -93,7 +94,7 @@ impl NewProject {
             Some(known) => known,
             None => {
                 if let Some(describer) = &prepared {
-                    state::save_config(&mut project, describer)?;
+                    load::save_config(&mut project, describer)?;
                 }
                 settings.save(project.store_mut())?;
                 settings
@@ -102,7 +103,7 @@ impl NewProject {
         Ok(Self {
             describer: match prepared {
                 Some(describer) => describer,
-                None => state::load_config(&project)?,
+                None => load::load_config(&project)?,
             },
             project,
             settings,

@@ -39,7 +39,7 @@ impl State {
                 self.pool.add_label(&format!("B-{name}"));
                 self.pool.add_label(&format!("I-{name}"));
                 self.types.push(one);
-                self.map = super::state::label_map(&self.types);
+                self.map = std::sync::Arc::new(super::state::label_map(&self.types));
                 Ok(())
             }
         }
