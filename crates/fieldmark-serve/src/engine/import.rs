@@ -7,7 +7,7 @@ use super::state::{State, share_of};
 use super::types::check_name;
 use crate::project::{
     Action, Assertion, Borders, Deed, DocumentId, Error, LONGEST_TEXT, NewAction, Project, Settings, Type,
-    TypeId, UserId, Writing,
+    TypeId, UserId, Writing, now,
 };
 use fieldmark::config::Config;
 use fieldmark::text::Source;
@@ -375,7 +375,7 @@ fn label(
     })
 }
 
-/// The type of a name, which is made if there is none.
+/// The type of a name, which is made if there is none, and comes back if it was removed.
 fn ensure_type(
     writing: &Writing<'_>,
     types: &mut Vec<Type>,
@@ -383,8 +383,15 @@ fn ensure_type(
     name: &str,
 ) -> Result<TypeId, Error> {
     let name = name.split_whitespace().collect::<Vec<_>>().join("_");
-    if let Some(found) = types.iter().find(|one| one.name == name) {
-        return Ok(found.id);
+    if let Some(at) = types.iter().position(|one| one.name == name && !one.removed) {
+        return Ok(types[at].id);
+    }
+    if let Some(at) = types.iter().position(|one| one.name == name) {
+        let back = super::types::returning(types, &types[at]);
+        let request = format!("import-type-{}-{}", back.id, now());
+        writing.change_type(&back, user, &request)?;
+        types[at] = back;
+        return Ok(types[at].id);
     }
     let new = super::types::new_type(types, check_name(&name)?);
     writing.add_type(&new, user, &format!("import-type-{}", new.id))?;

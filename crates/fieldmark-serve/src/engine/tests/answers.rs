@@ -410,6 +410,7 @@ fn types_come_change_and_go() {
         key: None,
         colour: None,
         removed,
+        force: true,
     };
     place
         .engine()

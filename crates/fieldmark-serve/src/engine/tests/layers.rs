@@ -1,6 +1,7 @@
 //! What several people, documents and decisions say together.
 
 use super::*;
+use crate::engine::wire::ChangeType;
 use crate::engine::{ExportOptions, ListRequest};
 use fieldmark::core::Gold;
 use fieldmark::text::document::Annotation;
@@ -309,6 +310,86 @@ fn everybody_has_a_state_of_his_own_in_shared_documents() {
     assert_eq!(list("ada"), [row("done", 3), row("done", 0)]);
     assert_eq!(list("bob"), [row("new", 0), row("new", 0)]);
     assert_eq!(place.ask("bob").unwrap().document.id, 2);
+}
+
+fn change(request: &str, removed: bool, force: bool) -> ChangeType {
+    ChangeType {
+        request: request.to_owned(),
+        name: None,
+        key: None,
+        colour: None,
+        removed: Some(removed),
+        force,
+    }
+}
+
+#[test]
+fn labels_of_a_removed_type_come_back() {
+    let document = imported("a", TEXT, &[("Grace Bell", "NAME"), ("Paris", "PLACE")]);
+    let mut place = Place::with(vec![document], &[], alone(), ImportOptions::default());
+    let before = labels(&place, 7);
+    let refused = place
+        .engine()
+        .change_type("ada", 1, &change("r1", true, false))
+        .unwrap_err();
+    assert!(matches!(refused, Error::Conflict(_)), "{refused}");
+    assert!(
+        refused.to_string().contains("1 span is marked as NAME"),
+        "{refused}"
+    );
+    assert_eq!(labels(&place, 7), before);
+    place
+        .engine()
+        .change_type("ada", 1, &change("r2", true, true))
+        .unwrap();
+    assert_eq!(labels(&place, 7), ["O", "O", "?", "?", "O", "B-PLACE", "O"]);
+    let exported = place
+        .engine()
+        .export(DocumentFormat::Columns, &ExportOptions::default())
+        .unwrap();
+    assert!(String::from_utf8_lossy(&exported.bytes).contains("Grace\t?"));
+    assert!(
+        exported
+            .warning
+            .unwrap()
+            .contains("1 span of removed types is left out")
+    );
+    // What lay under it is not hidden by it, and can be answered.
+    assert!(place.ask("ada").is_some());
+    // Its key is taken in the meantime.
+    place.engine().add_type("ada", &new_type("OTHER")).unwrap();
+    place.reopen();
+    let again = NewType {
+        request: "r3".into(),
+        name: "NAME".into(),
+    };
+    let types = place.engine().add_type("ada", &again).unwrap().types;
+    let keys: std::collections::HashSet<&str> = types.iter().map(|one| one.key.as_str()).collect();
+    assert_eq!((types.len(), keys.len()), (3, 3));
+    assert_eq!(labels(&place, 7), before);
+    place.reopen();
+    assert_eq!(labels(&place, 7), before);
+}
+
+#[test]
+fn a_removed_type_comes_back_with_documents_that_have_it() {
+    let document = imported("a", TEXT, &[("Grace Bell", "NAME")]);
+    let mut place = Place::with(vec![document], &[], alone(), ImportOptions::default());
+    for round in 0..2 {
+        let request = format!("r{round}");
+        place
+            .engine()
+            .change_type("ada", 1, &change(&request, true, true))
+            .unwrap();
+        let file = format!("Tony{round} B-NAME\nslept O\n");
+        let added = place.engine().add_file("b.iob", None, file.into_bytes()).unwrap();
+        assert_eq!((added.added, added.labelled), (1, 1));
+        assert_eq!(labels(&place, 9)[2..4], ["B-NAME", "I-NAME"]);
+        assert_eq!(labels(&place, 9)[7], "B-NAME");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    place.reopen();
+    assert_eq!(labels(&place, 9)[7], "B-NAME");
 }
 
 /// The last column of an export, word by word.

@@ -118,6 +118,7 @@ fn a_model_for_labels_that_are_gone_is_thrown_away() {
         key: None,
         colour: None,
         removed: Some(true),
+        force: true,
     };
     engine.change_type("ada", 2, &change).unwrap();
     engine.train(&super::super::train::Threads::new(), job);
