@@ -4,7 +4,7 @@ use crate::strategy::Needs;
 use crate::{Error, Fitted, Pool};
 use fieldmark_chain::Tagger;
 use fieldmark_chain::inference::{Constraints, Inference, Space};
-use fieldmark_core::Gold;
+use fieldmark_core::{Gold, Instance};
 
 /// What a model says of one sequence: as much as was asked for.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -77,9 +77,18 @@ impl<'m> Estimator<'m> {
         sequence: usize,
         known: impl Fn(usize) -> Gold<'g>,
     ) -> Result<Inference<'_, '_, f64>, Error> {
+        self.load_instance(pool.instance(sequence), known)
+    }
+
+    /// The same of a sequence of the data of a pool, for which the pool itself is not needed.
+    pub fn load_instance<'g>(
+        &mut self,
+        instance: Instance<'_>,
+        known: impl Fn(usize) -> Gold<'g>,
+    ) -> Result<Inference<'_, '_, f64>, Error> {
         let of_model = |label: &u32| (*label as usize) < self.labels;
         self.constraints.clear_positions();
-        for (t, position) in pool.positions(sequence).enumerate() {
+        for (t, position) in instance.positions().enumerate() {
             let one;
             let labels = match known(position) {
                 Gold::Known(label) => {
@@ -93,7 +102,7 @@ impl<'m> Estimator<'m> {
                 self.constraints.allow(t, labels.iter().copied().filter(of_model));
             }
         }
-        Ok(self.tagger.load(pool.instance(sequence), &self.constraints)?)
+        Ok(self.tagger.load(instance, &self.constraints)?)
     }
 
     /// Estimates a sequence of the pool under what is known of it (constrained forward–backward and Viterbi;

@@ -151,6 +151,35 @@ impl Ranking {
         None
     }
 
+    /// The best question of those about positions that are wanted, in sequences that are wanted; both by their numbers in
+    /// the pool. All sequences stay where they are: who asks several people wants others of each.
+    pub fn ask_where(
+        &mut self,
+        pool: &Pool,
+        sequence: impl Fn(usize) -> bool,
+        position: impl Fn(usize) -> bool,
+    ) -> Option<Question> {
+        let mut seen = Vec::new();
+        let mut best: Option<Candidate> = None;
+        while let Some(next) = self.heap.peek() {
+            // The rest of the heap is no better.
+            if best.is_some_and(|best| best >= *next) {
+                break;
+            }
+            let Some(next) = self.heap.pop() else { break };
+            let number = next.question.sequence;
+            if next.stamp != self.stamps[number] {
+                continue;
+            }
+            seen.push(next);
+            if sequence(number) {
+                best = best.max(self.best_where(pool, number, &position));
+            }
+        }
+        self.heap.extend(seen);
+        best.map(|candidate| candidate.question)
+    }
+
     /// Estimates a sequence anew after answers about it.
     pub fn answered(
         &mut self,
@@ -165,6 +194,15 @@ impl Ranking {
         Ok(())
     }
 
+    /// Puts keys in place that were found elsewhere, see [`RankingOptions::keys`].
+    ///
+    /// # Panics
+    /// When there are not as many as the sequence has positions.
+    pub fn set_keys(&mut self, pool: &Pool, sequence: usize, keys: &[f64]) {
+        self.keys[pool.positions(sequence)].copy_from_slice(keys);
+        self.put_back(pool, sequence);
+    }
+
     /// Leaves a question out, until its sequence is estimated again.
     pub fn pass(&mut self, pool: &Pool, question: &Question) {
         self.keys[pool.positions(question.sequence).start + question.position] = CLOSED;
@@ -177,11 +215,15 @@ impl Ranking {
     }
 
     fn best_of(&self, pool: &Pool, sequence: usize) -> Option<Candidate> {
+        self.best_where(pool, sequence, |_| true)
+    }
+
+    fn best_where(&self, pool: &Pool, sequence: usize, wanted: impl Fn(usize) -> bool) -> Option<Candidate> {
         let positions = pool.positions(sequence);
-        let open = self.keys[positions]
+        let open = self.keys[positions.clone()]
             .iter()
             .enumerate()
-            .filter(|(_, key)| !key.is_nan());
+            .filter(|(at, key)| !key.is_nan() && wanted(positions.start + at));
         let (position, &key) = open.min_by(|one, other| one.1.total_cmp(other.1))?;
         Some(Candidate {
             question: Question {
@@ -195,6 +237,19 @@ impl Ranking {
 }
 
 impl RankingOptions {
+    /// The keys of the positions of one sequence, as a ranking has them after [`Ranking::answered`]: NaN where nothing is to
+    /// be asked.
+    pub fn keys(
+        &self,
+        pool: &Pool,
+        sequence: usize,
+        estimator: &mut Estimator<'_>,
+    ) -> Result<Vec<f64>, Error> {
+        let mut keys = vec![CLOSED; pool.positions(sequence).len()];
+        self.rank(pool, sequence, estimator, &mut Estimate::default(), &mut keys)?;
+        Ok(keys)
+    }
+
     /// The keys of the positions of one sequence.
     fn rank(
         &self,

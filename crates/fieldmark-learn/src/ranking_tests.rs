@@ -223,3 +223,56 @@ fn the_number_of_threads_does_not_matter() {
     let bits = |keys: Vec<f64>| keys.into_iter().map(f64::to_bits).collect::<Vec<_>>();
     assert_eq!(bits(with(1)), bits(with(3)));
 }
+
+/// Several people are asked from one ranking: what one does not want stays for the others.
+#[test]
+fn questions_that_are_not_wanted_stay() {
+    for seed in 0..200 {
+        let case = Case::random(seed);
+        for strategy in [Strategy::TokenMargin, Strategy::Random] {
+            let mut ranking = ranking(&case, strategy);
+            let first = ranking.ask_where(&case.pool, |_| true, |_| true);
+            let wanted_sequence = |sequence: usize| (sequence as u64 + seed).is_multiple_of(2);
+            let wanted_position = |at: usize| !(at as u64 + seed).is_multiple_of(3);
+            let found = ranking.ask_where(&case.pool, wanted_sequence, wanted_position);
+            // The smallest key of all that is wanted, found the long way.
+            let sequences = (0..case.pool.len()).filter(|&sequence| wanted_sequence(sequence));
+            let places = sequences.flat_map(|sequence| {
+                let positions = case.pool.positions(sequence).enumerate();
+                positions.map(move |(t, at)| (sequence, t, at))
+            });
+            let expected = places
+                .filter(|&(_, _, at)| wanted_position(at) && !ranking.keys()[at].is_nan())
+                .min_by(|one, other| ranking.keys()[one.2].total_cmp(&ranking.keys()[other.2]))
+                .map(|(sequence, t, at)| (sequence, t, ranking.keys()[at]));
+            let found = found.map(|question| (question.sequence, question.position, question.key));
+            assert_eq!(found, expected, "{strategy} {seed}");
+            let again = ranking.ask_where(&case.pool, |_| true, |_| true);
+            assert_eq!(again, first, "{strategy} {seed}");
+            assert_eq!(ranking.ask(), first, "{strategy} {seed}");
+        }
+    }
+}
+
+#[test]
+fn keys_that_were_found_elsewhere_are_those_of_a_fresh_ranking() {
+    let mut case = Case::random(4);
+    let mut later = ranking(&case, Strategy::TokenMargin);
+    let sequence = (0..case.pool.len())
+        .find(|&sequence| !case.pool.is_complete(sequence))
+        .unwrap();
+    let mut positions = case.pool.positions(sequence);
+    let open = positions.find(|&at| !case.pool.is_labelled(at)).unwrap();
+    case.pool.answer(sequence, open, 0).unwrap();
+    let fresh = ranking(&case, Strategy::TokenMargin);
+    let mut estimator = Estimator::new(&case.model);
+    let keys = later
+        .options()
+        .keys(&case.pool, sequence, &mut estimator)
+        .unwrap();
+    later.set_keys(&case.pool, sequence, &keys);
+    let bits = |ranking: &Ranking| ranking.keys().iter().map(|key| key.to_bits()).collect::<Vec<_>>();
+    assert_eq!(bits(&later), bits(&fresh));
+    let (mut later, mut fresh) = (later, fresh);
+    assert_eq!(later.ask(), fresh.ask());
+}

@@ -176,6 +176,11 @@ fn the_rest_of_the_page(tab: &Tab) {
     look_around(tab, "read");
     tab.visit("types", ".typelist li");
     look_around(tab, "types");
+    tab.click(".typelist li button.round");
+    tab.until("document.querySelector('dialog[open]')?.innerText.includes('marked as')");
+    look_around(tab, "remove-type");
+    tab.press("Escape");
+    tab.until("!document.querySelector('dialog') && document.querySelectorAll('.typelist li').length === 2");
     tab.visit("agreement", ".card");
     tab.visit("take", ".formats button");
     look_around(tab, "take");
@@ -228,6 +233,7 @@ fn saved_files_can_be_read(tab: &Tab, person: &Person, place: &Path) {
     tab.visit("take", ".formats button");
     tab.eval("[...document.querySelectorAll('.formats button')].find((format) => format.innerText === 'jsonl').click()");
     tab.until("document.querySelector('main [role=status]').innerText.startsWith('Saved as')");
+    tab.until("document.querySelector('main [role=status]').innerText.includes('nothing is known of them')");
     tab.click("main .primary");
     tab.until("document.querySelector('main [role=status]').innerText === 'Saved as model.fmk.'");
     let annotations = wait_for_file(&saved, |name| name.ends_with(".jsonl"));

@@ -65,7 +65,7 @@ export function start(path, body = {}) {
   return withFreshToken(() => request("POST", path, { request: newId(), ...body }));
 }
 
-// Lets the reader save what the server sends.
+// Lets the reader save what the server sends. Tells the name of the file, and what it does not hold.
 export async function download(path, name) {
   const response = await get(path, { blob: true, patience: 3_600_000 });
   const given = /filename="?([^";]+)"?/u.exec(response.headers.get("Content-Disposition") ?? "");
@@ -77,7 +77,7 @@ export async function download(path, name) {
   link.click();
   link.remove();
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
-  return link.download;
+  return { saved: link.download, warning: response.headers.get("X-Fieldmark-Warning") };
 }
 
 // The outbox.

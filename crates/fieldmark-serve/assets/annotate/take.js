@@ -44,7 +44,7 @@ export class TakeView {
       h(
         "div",
         { class: "options" },
-        h("label", {}, fill, " with the model’s spans where nobody has said anything"),
+        h("label", {}, fill, " filled up by the model where nobody has said anything"),
         h("label", {}, labelled, " only documents with labels"),
         people.length > 1 && h("label", {}, "labels of ", user),
       ),
@@ -55,7 +55,8 @@ export class TakeView {
   async #save(path, name, what) {
     this.said.textContent = `Preparing ${what} …`;
     try {
-      this.said.textContent = `Saved as ${await download(path, name)}.`;
+      const { saved, warning } = await download(path, name);
+      this.said.textContent = `Saved as ${saved}.${warning ? ` But ${warning}.` : ""}`;
     } catch (error) {
       this.said.textContent = `Not saved: ${error.message}.`;
     }

@@ -1,6 +1,7 @@
 // Types of spans: made, renamed, recoloured, given keys.
 import { refused } from "./actions.js";
 import { send } from "./api.js";
+import { askWhich } from "./dialogs.js";
 import { announce, fill, h } from "./dom.js";
 import { RESERVED } from "./keys.js";
 import { setTypes, state, watch } from "./state.js";
@@ -93,8 +94,20 @@ function row(type) {
     colourPicker(type, (colour) => change(path, { colour })),
     name,
     h("label", { class: "keyed" }, h("span", { class: "soft" }, "key "), key),
-    h("button", { type: "button", class: "small round", "aria-label": `Remove ${type.name}`, title: `Remove ${type.name}; answers stay in the store`, onclick: () => change(path, { removed: true }) }, "×"),
+    h("button", { type: "button", class: "small round", "aria-label": `Remove ${type.name}`, title: `Remove ${type.name}; answers stay in the store`, onclick: () => remove(type, path) }, "×"),
   );
+}
+
+// What was marked with a type is kept, but out of use: the server says how much that is, and wants to hear it twice.
+async function remove(type, path) {
+  try {
+    const { types } = await send(path, { removed: true });
+    setTypes(types);
+  } catch (error) {
+    if (error.status !== 409) return refused(error);
+    const sure = await askWhich(`Remove ${type.name}?`, `${error.message}.`, [["Remove", true]]);
+    if (sure && (await change(path, { removed: true, force: true }))) announce(`${type.name} is removed`);
+  }
 }
 
 function setKey(type, field) {

@@ -16,6 +16,9 @@ use std::sync::Arc;
 /// Bytes of a file that comes in.
 const LARGEST: usize = 256 << 20;
 
+/// The header of an answer that says what the file does not hold.
+const WARNING: &str = "x-fieldmark-warning";
+
 /// Notices that are told one by one.
 const NOTICES: usize = 20;
 
@@ -81,7 +84,14 @@ pub(super) async fn export(
         labelled_only: export.labelled,
     };
     let exported = blocking(move || engine.export(format, &options)).await?;
-    Ok(download(&exported.name, exported.content_type, exported.bytes))
+    let mut response = download(&exported.name, exported.content_type, exported.bytes);
+    let warning = exported
+        .warning
+        .and_then(|warning| HeaderValue::try_from(warning).ok());
+    if let Some(warning) = warning {
+        response.headers_mut().insert(WARNING, warning);
+    }
+    Ok(response)
 }
 
 /// The model as a file.

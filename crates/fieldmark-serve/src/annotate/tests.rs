@@ -371,6 +371,18 @@ async fn files_come_in_and_go_out() {
         assert_eq!(status, 200, "{format}");
         assert!(answer.contains_key(header::CONTENT_DISPOSITION) && !body.is_empty());
     }
+    // What is lost is told, and what is not, is not.
+    for (format, told) in [("jsonl", true), ("columns", false)] {
+        let path = format!("/api/export?format={format}");
+        let (_, answer, _) = page.send("GET", &path, &headers, "").await;
+        let warning = answer.get("x-fieldmark-warning");
+        let warning = warning.map(|warning| warning.to_str().unwrap());
+        assert_eq!(
+            warning.is_some_and(|warning| warning.contains("4 tokens")),
+            told,
+            "{warning:?}"
+        );
+    }
     let (status, _, body) = page.send("GET", "/api/model", &headers, "").await;
     assert_eq!(status, 200);
     fieldmark::Pipeline::from_container(Arc::new(

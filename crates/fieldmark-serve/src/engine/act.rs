@@ -2,7 +2,9 @@
 
 use super::question::Asked;
 use super::state::State;
-use super::wire::{ActionAnswer, ActionRequest, ActionSummary, NamedAssertion, News, Question, Sentence};
+use super::view::Drawn;
+use super::wire::{ActionAnswer, ActionRequest, ActionSummary, NamedAssertion, News, Question};
+use super::words::places;
 use crate::project::{
     Action, ActionId, Assertion, Borders, Deed, DocumentId, Error, NewAction, Place, TypeId, UserId,
 };
@@ -72,17 +74,12 @@ impl State {
         let mut done = self.perform(action)?;
         if back {
             done.again = before.and_then(|action| action.question);
+            // It is asked once more, in place of the one that is open.
             if let Some(asked) = done.again.as_deref().and_then(|name| self.asked_by_name(name)) {
-                self.ask_again(user, asked)?;
+                self.asked.insert(user, asked);
             }
         }
         Ok(done)
-    }
-
-    /// Asks a question once more, in place of the one that is open.
-    fn ask_again(&mut self, user: UserId, asked: Asked) -> Result<(), Error> {
-        let open = self.asked.insert(user, asked);
-        self.rank_again(open.map(|asked| asked.sequence))
     }
 
     fn answered(&mut self, user: UserId, question: Option<&str>) {
@@ -101,18 +98,20 @@ impl State {
         };
         let touched = self.touched_by(&numbers, target, &action.deed);
         for &number in &numbers {
+            let text = self.corpus.get(number);
             if again {
-                self.recompute(number);
+                self.words.recompute(number, text);
             } else if action.deed.is_answer() {
-                self.apply_last(number);
+                self.words.apply_last(number, text);
             }
         }
-        self.spread(&touched)?;
+        let unranked = self.spread(&touched)?;
         self.fresh += usize::from(action.deed.is_answer() || again);
         self.last_answer = Instant::now();
         Ok(Done {
             action,
             touched,
+            unranked,
             again: None,
         })
     }
@@ -120,8 +119,8 @@ impl State {
     /// What an action did when it was done for the first time, as things are now.
     fn done_before(&mut self, user: UserId, action: Action) -> Result<Done, Error> {
         let (target, numbers) = match action.deed {
-            Deed::Undo { action } | Deed::Redo { action } => (Some(action), self.documents_of(action)),
-            _ => (None, self.documents_of(action.id)),
+            Deed::Undo { action } | Deed::Redo { action } => (Some(action), self.words.documents_of(action)),
+            _ => (None, self.words.documents_of(action.id)),
         };
         let touched = self.touched_by(&numbers, target, &action.deed);
         let again = match action.deed {
@@ -136,13 +135,14 @@ impl State {
         Ok(Done {
             action,
             touched,
+            unranked: Vec::new(),
             again,
         })
     }
 
     fn touched_by(&self, numbers: &[usize], target: Option<ActionId>, deed: &Deed) -> Touched {
         let one = |number: usize| {
-            let found = target.and_then(|action| self.deed_of(number, action));
+            let found = target.and_then(|action| self.words.deed_of(number, action));
             let deed = found.as_deref().unwrap_or(deed);
             let text = self.corpus.get(number);
             let mut sentences: Vec<usize> = places(deed, text.id, text.tokens())
@@ -156,16 +156,17 @@ impl State {
         numbers.iter().map(|&number| one(number)).collect()
     }
 
-    /// Lets the pool and the order of questions know what has changed.
-    pub fn spread(&mut self, touched: &Touched) -> Result<(), Error> {
+    /// Lets the pool and the order of questions know what has changed. Returns the sequences that are yet to be ranked.
+    fn spread(&mut self, touched: &Touched) -> Result<Vec<usize>, Error> {
+        let mut sequences = Vec::new();
         for (number, sentences) in touched {
             let first = self.corpus.get(*number).first_sequence;
             for &index in sentences {
                 self.refresh(*number, index..index + 1)?;
+                sequences.push(first + index);
             }
-            self.rank_again(sentences.iter().map(|index| first + index))?;
         }
-        Ok(())
+        self.rank_some(sequences)
     }
 
     /// The question that a request answers: one that could have been asked about its document.
@@ -216,8 +217,10 @@ impl State {
             },
             "adjudicate" => {
                 let given = request.assertions.as_deref().or(request.spans.as_deref());
+                let assertions = self.assertions(given, 0..tokens, false)?;
                 Deed::Adjudicate {
-                    assertions: self.assertions(given, 0..tokens, false)?,
+                    regions: self.decided_regions(number, &assertions),
+                    assertions,
                 }
             }
             "clear" => {
@@ -377,44 +380,35 @@ impl State {
         places
     }
 
-    /// The answer to an action.
+    /// The answer to an action, and the sentences that belong to it, which are yet to be estimated.
     pub fn answer(
         &mut self,
         user: UserId,
-        done: Done,
+        done: &Done,
         wants_next: bool,
         news: News,
-    ) -> Result<ActionAnswer, Error> {
-        let summary = self.summary(&done.action);
-        let mut sentences: Vec<Sentence> = Vec::new();
+    ) -> Result<(ActionAnswer, Vec<Drawn>), Error> {
         let own = done.action.document.and_then(|id| self.corpus.find(id));
-        for (number, touched) in &done.touched {
-            if Some(*number) == own {
-                for &index in touched {
-                    sentences.push(self.sentence(*number, index, user)?);
-                }
-            }
-        }
-        let next: Option<Question> = match &done.again {
-            Some(name) => match self.asked_by_name(name) {
-                Some(asked) => Some(self.show(&asked, user)?),
-                None => None,
-            },
-            None if wants_next => match self.ask(user, None)? {
-                Some(asked) => Some(self.show(&asked, user)?),
-                None => None,
-            },
+        let touched = done.touched.iter().filter(|(number, _)| Some(*number) == own);
+        let sentences = touched.flat_map(|(number, touched)| touched.iter().map(|&index| (*number, index)));
+        let sentences = sentences.map(|(number, index)| self.draw(number, index, user));
+        let sentences = sentences.collect();
+        let asked = match &done.again {
+            Some(name) => self.asked_by_name(name),
+            None if wants_next => self.ask(user, None),
             None => None,
         };
+        let next: Option<Question> = asked.map(|asked| self.show(&asked, user)).transpose()?;
         let (can_undo, can_redo) = self.can_undo_redo(user);
-        Ok(ActionAnswer {
-            action: summary,
-            sentences,
+        let answer = ActionAnswer {
+            action: self.summary(&done.action),
+            sentences: Vec::new(),
             next,
             project: news,
             can_undo,
             can_redo,
-        })
+        };
+        Ok((answer, sentences))
     }
 
     /// Whether somebody can undo and redo something.
@@ -430,7 +424,7 @@ impl State {
         let number = action.document.and_then(|id| self.corpus.find(id));
         let target = match action.deed {
             Deed::Undo { action } | Deed::Redo { action } => {
-                number.and_then(|number| self.deed_of(number, action))
+                number.and_then(|number| self.words.deed_of(number, action))
             }
             _ => None,
         };
@@ -460,10 +454,12 @@ impl State {
         };
         let name = |kind: Option<TypeId>| kind.map_or("outside", |kind| self.type_name(kind));
         match deed {
-            Deed::Assert { assertions } | Deed::Adjudicate { assertions } => match assertions.as_slice() {
-                [one] => format!("“{}” is {}", words(one.start, one.end), name(one.kind)),
-                all => format!("{} places", all.len()),
-            },
+            Deed::Assert { assertions } | Deed::Adjudicate { assertions, .. } => {
+                match assertions.as_slice() {
+                    [one] => format!("“{}” is {}", words(one.start, one.end), name(one.kind)),
+                    all => format!("{} places", all.len()),
+                }
+            }
             Deed::Clear { start, end } => format!("“{}” is open again", words(*start, *end)),
             Deed::Whole { spans, .. } => match spans.len() {
                 0 => "no span".to_owned(),
@@ -491,6 +487,8 @@ impl State {
 pub(super) struct Done {
     pub action: Action,
     pub touched: Touched,
+    /// Sequences that are yet to be ranked.
+    pub unranked: Vec<usize>,
     /// A question that is open again.
     pub again: Option<String>,
 }
@@ -538,22 +536,4 @@ fn comment(request: &ActionRequest, tokens: usize) -> Result<Deed, Error> {
         place,
         text: text.to_owned(),
     })
-}
-
-/// The tokens of a document that a deed says something about.
-fn places(deed: &Deed, id: DocumentId, tokens: usize) -> Vec<Range<usize>> {
-    let range = |start: u32, end: u32| start as usize..(end as usize).min(tokens);
-    match deed {
-        Deed::Assert { assertions } | Deed::Adjudicate { assertions } => {
-            assertions.iter().map(|one| range(one.start, one.end)).collect()
-        }
-        Deed::Clear { start, end } | Deed::Whole { start, end, .. } => vec![range(*start, *end)],
-        Deed::Equal { places, .. } => places
-            .iter()
-            .filter(|place| place.document == id)
-            .map(|place| range(place.start, place.end))
-            .collect(),
-        Deed::SkipQuestion { token } => vec![range(*token, token.saturating_add(1))],
-        _ => Vec::new(),
-    }
 }

@@ -3,9 +3,11 @@
 use super::Engine;
 use super::cells::{self, Cell};
 use super::documents::DocumentView;
-use super::state::{Layer, State};
+use super::merge::{self, Dispute};
+use super::state::State;
 use super::wire::NamedAssertion;
-use crate::project::{DocumentId, Error, UserId};
+use super::words::Layer;
+use crate::project::{Assertion, Borders, DocumentId, Error, UserId};
 use fieldmark::core::scheme::Span;
 use fieldmark::eval::Agreement;
 use serde::Serialize;
@@ -91,7 +93,7 @@ impl Engine {
             .map(|(id, _)| *id)
             .filter(|id| *id != state.import)
             .collect();
-        let numbers = state.touched_documents();
+        let numbers = state.words.documents();
         let mut pairs = Vec::new();
         for (at, &a) in people.iter().enumerate() {
             for &b in &people[at + 1..] {
@@ -109,59 +111,26 @@ impl Engine {
 
     /// A document with what several people said of it.
     pub fn adjudication(&self, user: &str, id: DocumentId) -> Result<AdjudicationView, Error> {
-        let mut state = self.state();
-        let user = self.user(&mut state, user)?;
-        let number = state.find(id)?;
-        let known = |layer: Layer| {
-            let cells = state.layer(number, layer);
-            cells.map_or_else(Vec::new, |cells| {
-                state.named(all_assertions(&state, number, cells))
-            })
+        let (parts, document) = {
+            let mut state = self.state();
+            let user = self.user(&mut state, user)?;
+            let number = state.find(id)?;
+            (state.adjudication(number), state.draw_document(number, user))
         };
-        let people = state.annotators(number);
-        let versions = people.iter().map(|&user| Version {
-            user: state.user_name(user).to_owned(),
-            known: known(Layer::Person(user)),
-        });
-        let versions: Vec<Version> = versions.collect();
-        let open = state.conflicts(number).into_iter();
-        let open = open.filter(|dispute| !state.is_decided(number, dispute));
-        let conflicts = open.map(|Dispute { range, .. }| {
-            let values = versions.iter().flat_map(|version| {
-                let inside = version
-                    .known
-                    .iter()
-                    .filter(|one| (one.start as usize) < range.end && range.start < one.end as usize);
-                inside.map(|one| Value {
-                    user: version.user.clone(),
-                    assertion: within(one, &range),
-                })
-            });
-            Conflict {
-                start: range.start,
-                end: range.end,
-                values: values.collect(),
-            }
-        });
+        let (versions, conflicts, adjudicated) = parts;
         Ok(AdjudicationView {
-            conflicts: conflicts.collect(),
-            adjudicated: known(Layer::Adjudicated),
-            document: state.document_view(number, user)?,
+            document: document.finish()?,
             versions,
+            conflicts,
+            adjudicated,
         })
     }
 }
 
-/// Tokens about which people contradict each other, and the spans that these are in.
-struct Dispute {
-    range: Range<usize>,
-    tokens: Vec<usize>,
-}
-
-/// Tokens outside are said one by one: only those of the conflict belong to it.
+/// Tokens outside and those with open borders are said one by one: only those of the conflict belong to it.
 fn within(one: &NamedAssertion, range: &Range<usize>) -> NamedAssertion {
     let mut one = one.clone();
-    if one.kind.is_none() {
+    if one.kind.is_none() || one.borders == Borders::Open {
         one.start = one.start.max(range.start as u32);
         one.end = one.end.min(range.end as u32);
     }
@@ -169,7 +138,7 @@ fn within(one: &NamedAssertion, range: &Range<usize>) -> NamedAssertion {
 }
 
 /// What cells of a whole document say. Spans end with their sentence.
-pub(super) fn all_assertions(state: &State, number: usize, cells: &[Cell]) -> Vec<crate::project::Assertion> {
+pub(super) fn all_assertions(state: &State, number: usize, cells: &[Cell]) -> Vec<Assertion> {
     let borders = state.corpus.get(number).borders();
     borders
         .into_iter()
@@ -182,29 +151,26 @@ impl State {
         let mut agreement = Agreement::default();
         let (mut documents, mut tokens) = (0, 0);
         for &number in numbers {
-            let (one, other) = (
-                self.layer(number, Layer::Person(a)),
-                self.layer(number, Layer::Person(b)),
-            );
+            let [one, other] = [a, b].map(|user| self.words.layer(number, Layer::Person(user)));
             let (Some(one), Some(other)) = (one, other) else {
                 continue;
             };
             let before = tokens;
             for sentence in self.corpus.get(number).borders() {
-                for run in common_runs(one, other, sentence) {
-                    let spans = |cells: &[Cell]| cells::spans(&cells[run.clone()], 0);
-                    let (first, second) = (spans(one), spans(other));
-                    let named = |spans: &'_ [(Range<usize>, u32)]| {
-                        let spans = spans.iter();
-                        spans
-                            .map(|(range, kind)| Span::new(range.start, range.end, self.type_name(*kind)))
-                            .collect::<Vec<_>>()
-                    };
-                    agreement
-                        .add(&named(&first), &named(&second), run.len())
-                        .map_err(|error| Error::refused(error.to_string()))?;
-                    tokens += run.len();
-                }
+                let [one, other] =
+                    [one, other].map(|cells| cells::in_use(&cells[sentence.clone()], &self.map));
+                let compared = Compared::new(&one, &other);
+                let named = |spans: &'_ [(Range<usize>, u32)]| {
+                    let spans = spans.iter();
+                    spans
+                        .map(|(range, kind)| Span::new(range.start, range.end, self.type_name(*kind)))
+                        .collect::<Vec<_>>()
+                };
+                let (first, second) = (compared.spans(&one, &other), compared.spans(&other, &one));
+                agreement
+                    .add(&named(&first), &named(&second), compared.tokens.len())
+                    .map_err(|error| Error::refused(error.to_string()))?;
+                tokens += compared.tokens.len();
             }
             documents += usize::from(tokens > before);
         }
@@ -230,16 +196,12 @@ impl State {
     }
 
     fn document_agreement(&self, number: usize) -> Option<DocumentAgreement> {
-        let people = self.annotators(number);
+        let people = self.words.annotators(number);
         if people.len() < 2 {
             return None;
         }
         let text = self.corpus.get(number);
-        let conflicts = self.conflicts(number);
-        let open = conflicts
-            .iter()
-            .filter(|dispute| !self.is_decided(number, dispute));
-        let open = open.count();
+        let open = self.open_conflicts(number).len();
         Some(DocumentAgreement {
             id: text.id,
             name: text.name.clone(),
@@ -248,76 +210,94 @@ impl State {
                 .iter()
                 .map(|&user| self.user_name(user).to_owned())
                 .collect(),
-            adjudicated: open == 0 && !conflicts.is_empty(),
+            adjudicated: open == 0 && !self.conflicts(number).is_empty(),
         })
     }
 
-    /// Where people contradict each other: tokens, with the spans that they are in.
-    fn conflicts(&self, number: usize) -> Vec<Dispute> {
-        let people = self.annotators(number);
-        let layers: Vec<&[Cell]> = people
-            .iter()
-            .filter_map(|&user| self.layer(number, Layer::Person(user)))
+    /// All versions of a document, the conflicts that are not decided, and what is decided.
+    fn adjudication(&self, number: usize) -> (Vec<Version>, Vec<Conflict>, Vec<NamedAssertion>) {
+        let known = |layer: Layer| {
+            let cells = self.words.layer(number, layer);
+            cells.map_or_else(Vec::new, |cells| self.named(all_assertions(self, number, cells)))
+        };
+        let people = self.words.annotators(number).into_iter();
+        let versions: Vec<Version> = people
+            .map(|user| Version {
+                user: self.user_name(user).to_owned(),
+                known: known(Layer::Person(user)),
+            })
             .collect();
-        let mut found: Vec<Dispute> = Vec::new();
-        for sentence in self.corpus.get(number).borders() {
-            let labels: Vec<Vec<cells::Labels>> = layers
-                .iter()
-                .map(|cells| cells::labels(&cells[sentence.clone()], &self.map))
-                .collect();
-            let spans: Vec<Range<usize>> = layers
-                .iter()
-                .flat_map(|cells| cells::spans(&cells[sentence.clone()], sentence.start))
-                .map(|(range, _)| range)
-                .collect();
-            for at in 0..sentence.len() {
-                let differ = labels.iter().enumerate().any(|(number, one)| {
-                    labels[..number]
-                        .iter()
-                        .any(|other| cells::contradict(&one[at], &other[at]))
-                });
-                if !differ {
-                    continue;
-                }
-                let token = sentence.start + at;
-                let mut range = token..token + 1;
-                for span in spans.iter().filter(|span| span.contains(&token)) {
-                    range = range.start.min(span.start)..range.end.max(span.end);
-                }
-                match found.last_mut() {
-                    Some(last) if range.start < last.range.end => {
-                        last.range = last.range.start.min(range.start)..last.range.end.max(range.end);
-                        last.tokens.push(token);
-                    }
-                    _ => found.push(Dispute {
-                        range,
-                        tokens: vec![token],
-                    }),
-                }
+        let conflict = |Dispute { range, .. }: Dispute| {
+            let values = versions.iter().flat_map(|version| {
+                let inside = version
+                    .known
+                    .iter()
+                    .filter(|one| (one.start as usize) < range.end && range.start < one.end as usize);
+                inside.map(|one| Value {
+                    user: version.user.clone(),
+                    assertion: within(one, &range),
+                })
+            });
+            Conflict {
+                start: range.start,
+                end: range.end,
+                values: values.collect(),
             }
-        }
-        found
+        };
+        let conflicts = self.open_conflicts(number).into_iter().map(conflict);
+        let conflicts = conflicts.collect();
+        (versions, conflicts, known(Layer::Adjudicated))
     }
 
-    fn is_decided(&self, number: usize, dispute: &Dispute) -> bool {
-        let cells = self.layer(number, Layer::Adjudicated);
-        cells.is_some_and(|cells| {
-            dispute
-                .tokens
-                .iter()
-                .all(|&token| cells[token].said.is_something())
-        })
+    /// The conflicts that a decision is about: all of each is decided, also where the version that was chosen says nothing.
+    pub fn decided_regions(&self, number: usize, assertions: &[Assertion]) -> Vec<(u32, u32)> {
+        let touched = |range: &Range<usize>| {
+            let mut all = assertions.iter();
+            all.any(|one| (one.start as usize) < range.end && range.start < one.end as usize)
+        };
+        let conflicts = self.conflicts(number).into_iter().map(|dispute| dispute.range);
+        conflicts
+            .filter(touched)
+            .map(|range| (range.start as u32, range.end as u32))
+            .collect()
     }
 }
 
-/// The tokens of a sentence about which both say something, as runs.
-fn common_runs(one: &[Cell], other: &[Cell], sentence: Range<usize>) -> Vec<Range<usize>> {
-    let mut runs: Vec<Range<usize>> = Vec::new();
-    for at in sentence.filter(|&at| one[at].said.is_something() && other[at].said.is_something()) {
-        match runs.last_mut() {
-            Some(last) if last.end == at => last.end += 1,
-            _ => runs.push(at..at + 1),
+/// The tokens of a sentence on which two people can be compared: those about which both say something, and those of exact
+/// spans of both that share tokens. Who ends a span has said that the next token does not belong to it.
+struct Compared {
+    /// In rising order.
+    tokens: Vec<usize>,
+}
+
+impl Compared {
+    fn new(one: &[Cell], other: &[Cell]) -> Self {
+        let mut of_both = vec![false; one.len()];
+        for (at, of_both) in of_both.iter_mut().enumerate() {
+            *of_both = one[at].said.is_something() && other[at].said.is_something();
+        }
+        let others = merge::exact_spans(other);
+        for own in merge::exact_spans(one) {
+            let share = |other: &&Range<usize>| own.start < other.end && other.start < own.end;
+            for other in others.iter().filter(share) {
+                of_both[own.start.min(other.start)..own.end.max(other.end)].fill(true);
+            }
+        }
+        Self {
+            tokens: (0..one.len()).filter(|&at| of_both[at]).collect(),
         }
     }
-    runs
+
+    /// The spans of one person among the compared tokens, counted by these. Open borders are those of the other, where that
+    /// is possible.
+    fn spans(&self, own: &[Cell], other: &[Cell]) -> Vec<(Range<usize>, u32)> {
+        let mut cells = own.to_vec();
+        merge::under(&mut cells, other);
+        let count = |token: usize| self.tokens.partition_point(|&other| other < token);
+        let spans = cells::spans(&cells, 0).into_iter();
+        spans
+            .map(|(range, kind)| (count(range.start)..count(range.end), kind))
+            .filter(|(range, _)| !range.is_empty())
+            .collect()
+    }
 }

@@ -5,6 +5,7 @@
 
 use crate::project::{Assertion, Borders, TypeId};
 use fieldmark::core::{Alphabet, Gold};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// What is said about a token.
@@ -13,6 +14,8 @@ pub(super) enum Said {
     /// Nothing.
     #[default]
     Nothing,
+    /// It is open: what was said before, and what the document came with, does not hold.
+    Cleared,
     /// It is in no span.
     Outside,
     /// It is the first of a span.
@@ -36,12 +39,13 @@ impl Said {
     pub fn kind(self) -> Option<TypeId> {
         match self {
             Said::Begin(kind) | Said::Inside(kind) | Said::Part(kind) => Some(kind),
-            Said::Nothing | Said::Outside => None,
+            Said::Nothing | Said::Cleared | Said::Outside => None,
         }
     }
 
+    /// Whether it says which labels the token can have.
     pub fn is_something(self) -> bool {
-        self != Said::Nothing
+        !matches!(self, Said::Nothing | Said::Cleared)
     }
 }
 
@@ -85,7 +89,7 @@ pub(super) fn clear(cells: &mut [Cell], sentences: &[Range<usize>], range: Range
     for at in range.clone() {
         let closed = cells[at].closed && at == range.start;
         cells[at] = Cell {
-            said: Said::Nothing,
+            said: Said::Cleared,
             closed,
         };
     }
@@ -112,7 +116,7 @@ pub(super) fn assertions(cells: &[Cell], first: usize) -> Vec<Assertion> {
     let mut before = Said::Nothing;
     for (at, cell) in (first as u32..).zip(cells) {
         let (kind, borders) = match cell.said {
-            Said::Nothing => {
+            Said::Nothing | Said::Cleared => {
                 before = cell.said;
                 continue;
             }
@@ -195,6 +199,11 @@ impl LabelMap {
         Some(2 + 2 * self.slot(kind)?)
     }
 
+    /// The name of a type, if it is in use.
+    pub fn name(&self, kind: TypeId) -> Option<&str> {
+        Some(&self.names[self.slot(kind)? as usize])
+    }
+
     /// The type of a label; `None` for `O`.
     pub fn kind_of(&self, label: u32) -> Option<TypeId> {
         let slot = label.checked_sub(1)? / 2;
@@ -215,6 +224,14 @@ pub(super) enum Labels {
 }
 
 impl Labels {
+    /// The labels, if not every one is possible.
+    pub fn set(&self) -> Option<&[u32]> {
+        match self {
+            Labels::Open => None,
+            Labels::Answered(labels) | Labels::Limited(labels) => Some(labels),
+        }
+    }
+
     pub fn gold(&self) -> Gold<'_> {
         match self {
             Labels::Open => Gold::Unknown,
@@ -250,58 +267,36 @@ pub(super) fn labels(cells: &[Cell], map: &LabelMap) -> Vec<Labels> {
                     _ => Labels::Open,
                 }
             }
-            Said::Nothing if cell.closed => match previous.and_then(|kind| map.inside(kind)) {
-                Some(inside) => {
-                    let others = (0..map.len() as u32).filter(|&label| label != inside);
-                    Labels::Limited(others.collect())
+            Said::Nothing | Said::Cleared if cell.closed => {
+                match previous.and_then(|kind| map.inside(kind)) {
+                    Some(inside) => {
+                        let others = (0..map.len() as u32).filter(|&label| label != inside);
+                        Labels::Limited(others.collect())
+                    }
+                    None => Labels::Open,
                 }
-                None => Labels::Open,
-            },
-            Said::Nothing => Labels::Open,
+            }
+            Said::Nothing | Said::Cleared => Labels::Open,
         });
         before = Some(cell.said);
     }
     all
 }
 
-/// What several people say of a token: what all of them allow or, where they contradict each other, what one of them does.
-/// Who says nothing does not count.
-pub(super) fn union(all: &[&Labels]) -> Labels {
-    let answered = || {
-        all.iter().filter_map(|labels| match labels {
-            Labels::Answered(labels) => Some(labels),
-            _ => None,
-        })
+/// Cells without what they say of types that are not in use. It is kept, and holds again when the type comes back.
+pub(super) fn in_use<'c>(cells: &'c [Cell], map: &LabelMap) -> Cow<'c, [Cell]> {
+    let is_gone = |cell: &Cell| cell.said.kind().is_some_and(|kind| map.begin(kind).is_none());
+    if !cells.iter().any(is_gone) {
+        return Cow::Borrowed(cells);
+    }
+    let without = |at: usize| Cell {
+        said: match is_gone(&cells[at]) {
+            true => Said::Nothing,
+            false => cells[at].said,
+        },
+        closed: cells[at].closed && !(at > 0 && is_gone(&cells[at - 1])),
     };
-    let limited = all.iter().filter_map(|labels| match labels {
-        Labels::Limited(labels) => Some(labels),
-        _ => None,
-    });
-    fn common<'a>(sets: impl Iterator<Item = &'a Vec<u32>>) -> Option<Vec<u32>> {
-        sets.cloned().reduce(|mut common, set| {
-            common.retain(|label| set.contains(label));
-            common
-        })
-    }
-    match (common(answered()), common(limited)) {
-        (Some(labels), _) if !labels.is_empty() => Labels::Answered(labels),
-        (Some(_), _) => {
-            let mut labels: Vec<u32> = answered().flatten().copied().collect();
-            labels.sort_unstable();
-            labels.dedup();
-            Labels::Answered(labels)
-        }
-        (None, Some(labels)) if !labels.is_empty() => Labels::Limited(labels),
-        _ => Labels::Open,
-    }
-}
-
-/// Whether two people contradict each other about a token.
-pub(super) fn contradict(one: &Labels, other: &Labels) -> bool {
-    match (one, other) {
-        (Labels::Answered(one), Labels::Answered(other)) => one.iter().all(|label| !other.contains(label)),
-        _ => false,
-    }
+    Cow::Owned((0..cells.len()).map(without).collect())
 }
 
 #[cfg(test)]
@@ -406,11 +401,17 @@ mod tests {
         assert(&mut cells, &sentences, &said(0, 3, Some(7), Exact));
         clear(&mut cells, &sentences, 1..2);
         assert_eq!(show(&cells), "Bx ? Bx !Ix ? ?");
+        let cleared = Cell {
+            said: Said::Cleared,
+            closed: false,
+        };
         clear(&mut cells, &sentences, 0..6);
-        assert_eq!(cells, [Cell::default(); 6]);
+        assert_eq!(cells, [cleared; 6]);
         assert(&mut cells, &sentences, &said(0, 4, Some(7), Exact));
         clear(&mut cells, &sentences, 0..99);
-        assert_eq!(cells, [Cell::default(); 6]);
+        assert_eq!(cells, [cleared; 6]);
+        assert_eq!(show(&cells), "? ? ? ? ? ?");
+        assert_eq!(assertions(&cells, 0), []);
     }
 
     #[test]
@@ -449,24 +450,6 @@ mod tests {
     }
 
     #[test]
-    fn people_who_differ_leave_a_choice() {
-        let (x, o) = (Labels::Answered(vec![1]), Labels::Answered(vec![0]));
-        assert_eq!(union(&[&x, &o]), Labels::Answered(vec![0, 1]));
-        assert_eq!(union(&[&x, &x]), x);
-        assert_eq!(union(&[&Labels::Open, &o]), o);
-        let (no_ix, no_iy) = (
-            Labels::Limited(vec![0, 1, 3, 4]),
-            Labels::Limited(vec![0, 1, 2, 3]),
-        );
-        assert_eq!(union(&[&no_ix, &x]), x);
-        assert_eq!(union(&[&no_ix, &no_iy]), Labels::Limited(vec![0, 1, 3]));
-        assert_eq!(union(&[]), Labels::Open);
-        let part = Labels::Answered(vec![1, 2]);
-        assert_eq!(union(&[&part, &x]), x, "who knows more is believed");
-        assert!(contradict(&x, &o) && !contradict(&part, &x) && !contradict(&no_ix, &o));
-    }
-
-    #[test]
     fn types_that_are_gone_say_nothing() {
         let map = LabelMap::new([(9, "Y".to_owned())]);
         let mut cells = vec![Cell::default(); 3];
@@ -476,6 +459,8 @@ mod tests {
             &said(0, 2, Some(7), Exact),
         );
         assert_eq!(labels(&cells, &map), vec![Labels::Open; 3]);
+        assert_eq!(*in_use(&cells, &map), [Cell::default(); 3]);
+        assert_eq!(*in_use(&cells, &self::map()), cells[..]);
         assert_eq!(
             (map.kind_of(0), map.kind_of(2), map.kind_of(3)),
             (None, Some(9), None)

@@ -1,9 +1,8 @@
 //! Lists of documents, and whole documents as people see them.
 
 use super::Engine;
-use super::cells;
 use super::state::State;
-use super::view::suggestions;
+use super::view::{Drawn, Estimating, suggestions};
 use super::wire::{NamedAssertion, Suggestion};
 use crate::project::{ActionId, Deed, DocumentId, Error, UserId};
 use serde::Serialize;
@@ -104,7 +103,7 @@ impl Engine {
                 id: text.id,
                 name: text.name.clone(),
                 tokens: text.tokens(),
-                labelled: state.labelled_in(number),
+                labelled: state.labelled_in(number, user),
                 status: state.status(number, user),
                 flagged: state.is_flagged(number),
                 comments: state.comments(number).count(),
@@ -123,55 +122,101 @@ impl Engine {
 
     /// A document as somebody sees it.
     pub fn document(&self, user: &str, id: DocumentId) -> Result<DocumentView, Error> {
-        let mut state = self.state();
-        let user = self.user(&mut state, user)?;
-        let number = state.find(id)?;
-        state.document_view(number, user)
+        let drawn = {
+            let mut state = self.state();
+            let user = self.user(&mut state, user)?;
+            let number = state.find(id)?;
+            state.draw_document(number, user)
+        };
+        drawn.finish()
+    }
+}
+
+/// What somebody sees of a document, before it is estimated.
+pub(super) struct DrawnDocument {
+    view: DocumentView,
+    sentences: Vec<Drawn>,
+    estimating: Estimating,
+}
+
+impl DrawnDocument {
+    /// Adds the text and what the model says of it. It takes long for a long document, and needs nothing that others wait
+    /// for.
+    pub fn finish(self) -> Result<DocumentView, Error> {
+        let Self {
+            mut view,
+            sentences,
+            estimating,
+        } = self;
+        for Drawn {
+            number,
+            index,
+            cells,
+            known,
+        } in sentences
+        {
+            let text = estimating.corpus.get(number);
+            let tokens = text.sentence(index);
+            let estimated = estimating.estimate(number, index, &cells)?;
+            view.known.extend(known);
+            view.suggestions
+                .extend(suggestions(&cells, &estimated, tokens.start));
+            if !estimated.spans.is_empty() {
+                view.origin = estimated.origin;
+            }
+        }
+        if let Some(number) = estimating.corpus.find(view.id) {
+            let text = estimating.corpus.get(number);
+            view.text.clone_from(&text.text);
+            view.tokens = text.utf16(0..text.tokens(), 0, text.text.len());
+            let borders = text.borders().into_iter();
+            view.sentences = borders.map(|range| [range.start, range.end]).collect();
+        }
+        Ok(view)
     }
 }
 
 impl State {
-    /// A document as somebody sees it.
-    pub fn document_view(&self, number: usize, user: UserId) -> Result<DocumentView, Error> {
+    /// What somebody sees of a document, before it is estimated.
+    pub fn draw_document(&self, number: usize, user: UserId) -> DrawnDocument {
         let text = self.corpus.get(number);
-        let (mut known, mut suggested, mut origin) = (Vec::new(), Vec::new(), "model");
-        for index in 0..text.sentences() {
-            let tokens = text.sentence(index);
-            let cells = self.view(number, user, tokens.clone());
-            known.extend(self.named(cells::assertions(&cells, tokens.start)));
-            let estimated = self.estimate(number, index, &cells)?;
-            suggested.extend(suggestions(&cells, &estimated, tokens.start));
-            if !estimated.spans.is_empty() {
-                origin = estimated.origin;
-            }
-        }
-        let sentences = text.borders().into_iter().map(|range| [range.start, range.end]);
-        Ok(DocumentView {
+        let sentences = (0..text.sentences()).map(|index| self.draw(number, index, user));
+        let view = DocumentView {
             id: text.id,
             name: text.name.clone(),
-            text: text.text.clone(),
-            tokens: text.utf16(0..text.tokens(), 0, text.text.len()),
-            sentences: sentences.collect(),
-            known,
-            suggestions: suggested,
+            text: String::new(),
+            tokens: Vec::new(),
+            sentences: Vec::new(),
+            known: Vec::new(),
+            suggestions: Vec::new(),
             comments: self.comments(number).collect(),
             flagged: self.is_flagged(number),
             status: self.status(number, user),
             metadata: text.meta.clone(),
             held_out: text.held_out,
             shared: text.shared,
-            origin,
-        })
+            origin: "model",
+        };
+        DrawnDocument {
+            view,
+            sentences: sentences.collect(),
+            estimating: self.estimating(),
+        }
     }
 
-    fn labelled_in(&self, number: usize) -> usize {
+    /// Tokens of which something is known; in a document that people annotate blindly, that somebody knows of.
+    fn labelled_in(&self, number: usize, user: UserId) -> usize {
         let text = self.corpus.get(number);
+        if self.is_blind(number) {
+            let cells = self.view(number, user, 0..text.tokens());
+            return cells.iter().filter(|cell| cell.said.is_something()).count();
+        }
         let sequences = text.first_sequence..text.first_sequence + text.sentences();
         sequences.map(|sequence| self.pool.labelled_of(sequence)).sum()
     }
 
     fn is_flagged(&self, number: usize) -> bool {
-        let flags = self.marks(number).filter_map(|mark| match *mark.deed {
+        let flags = self.words.marks(number).filter_map(|mark| match *mark.deed {
             Deed::Flag { on } => Some(on),
             _ => None,
         });
@@ -179,7 +224,7 @@ impl State {
     }
 
     fn comments(&self, number: usize) -> impl Iterator<Item = Comment> {
-        self.marks(number).filter_map(|mark| match &*mark.deed {
+        self.words.marks(number).filter_map(|mark| match &*mark.deed {
             Deed::Comment { place, text } => Some(Comment {
                 id: mark.action,
                 user: self.user_name(mark.user).to_owned(),
@@ -195,14 +240,14 @@ impl State {
     /// How far somebody is with a document.
     fn status(&self, number: usize, user: UserId) -> &'static str {
         let (mut skipped, mut done) = (false, false);
-        for mark in self.marks(number).filter(|mark| mark.user == user) {
+        for mark in self.words.marks(number).filter(|mark| mark.user == user) {
             match *mark.deed {
                 Deed::Skip => skipped = true,
                 Deed::Done { on } => (done, skipped) = (on, false),
                 _ => {}
             }
         }
-        let labelled = self.labelled_in(number);
+        let labelled = self.labelled_in(number, user);
         if done || (labelled > 0 && labelled == self.corpus.get(number).tokens()) {
             "done"
         } else if skipped {

@@ -7,6 +7,7 @@ use super::Engine;
 use super::state::State;
 use super::train::Threads;
 use super::wire::{DocumentName, Sentence, Suggestion};
+use super::words::places;
 use crate::project::{Action, Deed, DocumentId, Error};
 use fieldmark::core::Gold;
 use fieldmark::learn::{Estimator, Fitted, LearnOptions, Pool};
@@ -80,12 +81,10 @@ impl Doubts {
 
     /// Somebody has looked at some tokens again: they are not doubted any more.
     pub fn settle(&mut self, action: &Action) {
-        let places: Vec<Range<usize>> = match &action.deed {
-            Deed::Assert { assertions } | Deed::Adjudicate { assertions } => assertions
-                .iter()
-                .map(|one| one.start as usize..one.end as usize)
-                .collect(),
-            Deed::Whole { start, end, .. } => std::iter::once(*start as usize..*end as usize).collect(),
+        let places = match (&action.deed, action.document) {
+            (Deed::Assert { .. } | Deed::Adjudicate { .. } | Deed::Whole { .. }, Some(id)) => {
+                places(&action.deed, id, usize::MAX)
+            }
             _ => Vec::new(),
         };
         self.found.retain(|doubt| {
@@ -143,49 +142,57 @@ impl Engine {
         }
         // What was said anew since then is not doubted yet.
         doubts.found.retain(|doubt| doubt.said == state.said_now(doubt));
-        let views = doubts.found.iter().take(SHOWN).map(|doubt| {
+        let shown: Vec<Doubt> = doubts.found.iter().take(SHOWN).cloned().collect();
+        let mut report = DoubtReport {
+            state: match (doubts.running, doubts.ready) {
+                (true, _) => "running",
+                (false, true) => "ready",
+                (false, false) => "none",
+            },
+            doubts: Vec::with_capacity(shown.len()),
+            total: doubts.found.len(),
+            problem: doubts.problem.clone(),
+        };
+        drop(learned);
+        let drawn = shown.iter().map(|doubt| {
             let (number, index) = state.corpus.place(doubt.sequence);
-            let text = state.corpus.get(number);
             let name = |label: u32| {
-                state
-                    .map
-                    .kind_of(label)
-                    .map(|kind| state.type_name(kind).to_owned())
+                let kind = state.map.kind_of(label);
+                kind.map(|kind| state.type_name(kind).to_owned())
             };
-            let (tokens, label, probability) = &doubt.better;
-            Ok(DoubtView {
+            let said = doubt.said[0].first().and_then(|&label| name(label));
+            (state.draw(number, index, user), said, name(doubt.better.1))
+        });
+        let drawn: Vec<_> = drawn.collect();
+        let estimating = state.estimating();
+        drop(state);
+        for (doubt, (drawn, said, better)) in shown.into_iter().zip(drawn) {
+            let text = estimating.corpus.get(drawn.number);
+            let (tokens, _, probability) = doubt.better;
+            report.doubts.push(DoubtView {
                 document: DocumentName {
                     id: text.id,
                     name: text.name.clone(),
                 },
-                sentence: state.sentence(number, index, user)?,
+                sentence: estimating.sentence(drawn)?,
                 start: doubt.tokens.start,
                 end: doubt.tokens.end,
                 label: Suggestion {
                     start: doubt.tokens.start,
                     end: doubt.tokens.end,
-                    kind: doubt.said[0].first().and_then(|&label| name(label)),
+                    kind: said,
                     probability: doubt.probability,
                 },
                 probability: doubt.probability,
                 suggestion: Suggestion {
                     start: tokens.start,
                     end: tokens.end,
-                    kind: name(*label),
-                    probability: *probability,
+                    kind: better,
+                    probability,
                 },
-            })
-        });
-        Ok(DoubtReport {
-            state: match (doubts.running, doubts.ready) {
-                (true, _) => "running",
-                (false, true) => "ready",
-                (false, false) => "none",
-            },
-            doubts: views.collect::<Result<_, Error>>()?,
-            total: doubts.found.len(),
-            problem: doubts.problem.clone(),
-        })
+            });
+        }
+        Ok(report)
     }
 }
 

@@ -1,14 +1,15 @@
 //! Documents and the model as files.
 
 use super::Engine;
-use super::agreement::all_assertions;
 use super::cells::{self, Cell};
-use super::state::{Layer, State, with_tokens};
-use crate::project::{DocumentId, Error, StoredDocument, UserId};
+use super::load::with_tokens;
+use super::state::State;
+use super::take::{Losses, Taken};
+use super::words::Layer;
+use crate::project::{DocumentId, Error, UserId};
 use fieldmark::core::Gold;
 use fieldmark::learn::{Fitted, LearnOptions};
-use fieldmark::text::document::{Annotation, Document};
-use fieldmark::text::formats::{DocumentFormat, DocumentWriter, Notices, Target, WriteOptions};
+use fieldmark::text::formats::{DocumentFormat, DocumentWriter, NoticeKind, Notices, Target, WriteOptions};
 use fieldmark::{DataCounts, Pipeline};
 use std::collections::BTreeMap;
 use std::io;
@@ -56,6 +57,8 @@ pub struct Exported {
     pub content_type: &'static str,
     /// What is in it.
     pub bytes: Vec<u8>,
+    /// What the format has no place for, as a sentence in ASCII.
+    pub warning: Option<String>,
 }
 
 impl Engine {
@@ -69,7 +72,11 @@ impl Engine {
         check_format(format)?;
         let write = self.state().write_options();
         let mut writer = write.create(format, Target::<Vec<u8>>::Path(path), None)?;
-        self.write_all(format, &mut *writer, options)
+        let (mut notices, losses) = self.write_all(format, &mut *writer, options)?;
+        if let Some(warning) = losses.warning() {
+            notices.add(NoticeKind::Detail, "", None, warning);
+        }
+        Ok(notices)
     }
 
     /// All documents as one file; formats of several files as an archive of them.
@@ -90,7 +97,7 @@ impl Engine {
                 _ => format!("{name}.{extension}"),
             });
             let mut writer = write.create(format, Target::<Vec<u8>>::Path(&path), None)?;
-            self.write_all(format, &mut *writer, options)?;
+            let (_, losses) = self.write_all(format, &mut *writer, options)?;
             drop(writer);
             let mut archive = tar::Builder::new(Vec::new());
             archive.append_dir_all(".", folder.path())?;
@@ -98,16 +105,18 @@ impl Engine {
                 name: format!("{name}-{format}.tar"),
                 content_type: "application/x-tar",
                 bytes: archive.into_inner()?,
+                warning: losses.warning(),
             });
         }
         let mut bytes = Vec::new();
         let mut writer = write.create(format, Target::Stream(&mut bytes), None)?;
-        self.write_all(format, &mut *writer, options)?;
+        let (_, losses) = self.write_all(format, &mut *writer, options)?;
         drop(writer);
         Ok(Exported {
             name: format!("{name}-{format}.{extension}"),
             content_type: "application/octet-stream",
             bytes,
+            warning: losses.warning(),
         })
     }
 
@@ -117,40 +126,34 @@ impl Engine {
         format: DocumentFormat,
         writer: &mut dyn DocumentWriter,
         options: &ExportOptions,
-    ) -> Result<Notices, Error> {
+    ) -> Result<(Notices, Losses), Error> {
         let of_tokens = matches!(
             format,
             DocumentFormat::Columns | DocumentFormat::Conllu | DocumentFormat::HuggingFace
         );
-        let (user, ids) = {
+        let (user, ids, mut losses) = {
             let mut state = self.state();
             let user = options.user.as_deref();
             let user = user.map(|name| self.user(&mut state, name)).transpose()?;
             let ids: Vec<DocumentId> = state.corpus.iter().map(|text| text.id).collect();
-            (user, ids)
+            (user, ids, state.losses(user))
         };
         let mut notices = Notices::new();
         for id in ids {
-            let document = {
+            let taken = {
                 let state = self.state();
-                match state.project.store().document(id)? {
-                    Some(mut stored) => {
-                        if of_tokens {
-                            stored.document = with_tokens(&stored).into_owned();
-                        }
-                        state.exported(stored, user, options)?
-                    }
-                    None => None,
-                }
+                state.taken(id, user, of_tokens)?
             };
-            if let Some(document) = document {
-                writer
-                    .write(&document, &mut notices)
-                    .map_err(|error| io::Error::new(error.kind(), format!("document {id}: {error}")))?;
-            }
+            let Some(taken) = taken.filter(|taken| taken.says_something() || !options.labelled_only) else {
+                continue;
+            };
+            let document = taken.document(format, options.fill, &mut losses)?;
+            writer
+                .write(&document, &mut notices)
+                .map_err(|error| io::Error::new(error.kind(), format!("document {id}: {error}")))?;
         }
         writer.finish()?;
-        Ok(notices)
+        Ok((notices, losses))
     }
 
     /// The model as a file that `fieldmark tag` opens: trained anew on everything that is known, unless it was already.
@@ -231,83 +234,45 @@ impl State {
         }
     }
 
-    /// A document with the labels of the project.
-    fn exported(
-        &self,
-        stored: StoredDocument,
-        user: Option<UserId>,
-        options: &ExportOptions,
-    ) -> Result<Option<Document>, Error> {
-        let id: DocumentId = stored.id;
-        let mut document = stored.document;
-        let Some(number) = self.corpus.find(id) else {
+    /// A document with what holds for it, or what one person says of it.
+    fn taken(&self, id: DocumentId, user: Option<UserId>, of_tokens: bool) -> Result<Option<Taken>, Error> {
+        let (Some(number), Some(stored)) = (self.corpus.find(id), self.project.store().document(id)?) else {
             return Ok(None);
         };
-        let text = self.corpus.get(number);
+        let tokens = 0..self.corpus.get(number).tokens();
         let cells: Vec<Cell> = match user {
-            Some(user) => {
-                let own = self.layer(number, Layer::Person(user));
-                own.map_or_else(|| vec![Cell::default(); text.tokens()], <[Cell]>::to_vec)
-            }
+            Some(user) => match self.layer(number, Layer::Person(user), tokens.clone()) {
+                Some(cells) => cells.into_owned(),
+                None => vec![Cell::default(); tokens.len()],
+            },
             None => self.decided(number),
         };
-        if options.labelled_only && cells.iter().all(|cell| !cell.said.is_something()) {
-            return Ok(None);
-        }
-        document.annotations.clear();
-        document.relations.clear();
-        for assertion in self.named(all_assertions(self, number, &cells)) {
-            let tokens = assertion.start as usize..assertion.end as usize;
-            if let Some(kind) = assertion.kind {
-                document
-                    .annotations
-                    .push(Annotation::new(text.bytes_of(tokens), kind));
-            }
-        }
-        if options.fill {
-            for index in 0..text.sentences() {
-                let tokens = text.sentence(index);
-                let own = &cells[tokens.clone()];
-                let estimated = self.estimate(number, index, own)?;
-                for suggestion in super::view::suggestions(own, &estimated, tokens.start) {
-                    let bytes = text.bytes_of(suggestion.start..suggestion.end);
-                    let over = |other: &Annotation| {
-                        let other = other.range();
-                        other.start < bytes.end && bytes.start < other.end
-                    };
-                    if !document.annotations.iter().any(over) {
-                        let kind = suggestion.kind.unwrap_or_default();
-                        let annotation = Annotation::new(bytes.clone(), kind);
-                        document
-                            .annotations
-                            .push(annotation.with_score(suggestion.probability));
-                    }
-                }
-            }
-            document
-                .annotations
-                .sort_by_key(|annotation| annotation.range().start);
-        }
-        Ok(Some(document))
+        let document = match of_tokens {
+            true => with_tokens(&stored).into_owned(),
+            false => stored.document,
+        };
+        Ok(Some(Taken::new(document, number, cells, self.estimating())))
     }
 
-    /// What holds of a document, token by token: what was decided, else the words of the first who says something, else
-    /// what the document came with.
-    fn decided(&self, number: usize) -> Vec<Cell> {
-        let text = self.corpus.get(number);
-        let people = self.annotators(number).into_iter().map(Layer::Person);
-        let layers = std::iter::once(Layer::Adjudicated)
-            .chain(people)
-            .chain([Layer::Person(self.import)]);
-        let layers: Vec<&[Cell]> = layers.filter_map(|layer| self.layer(number, layer)).collect();
-        super::state::layered(&layers, 0..text.tokens())
+    /// What is not exported, whatever the format.
+    fn losses(&self, user: Option<UserId>) -> Losses {
+        let open = |number: usize| self.open_conflicts(number).len();
+        let removed = self.types.iter().filter(|one| one.removed);
+        Losses {
+            conflicts: match user {
+                Some(_) => 0,
+                None => self.words.documents().into_iter().map(open).sum(),
+            },
+            removed: removed.map(|one| self.words.spans_of(one.id)).sum(),
+            ..Losses::default()
+        }
     }
 
     /// What a model of now is trained on.
     fn counts(&self) -> DataCounts {
         let mut spans: BTreeMap<String, usize> = BTreeMap::new();
         let (mut documents, mut sequences, mut tokens) = (0, 0, 0);
-        for number in self.touched_documents() {
+        for number in self.words.documents() {
             let text = self.corpus.get(number);
             let before = sequences;
             for sequence in text.first_sequence..text.first_sequence + text.sentences() {

@@ -1,12 +1,13 @@
 //! Documents come into a project, with and without labels.
 
 use super::Engine;
+use super::load;
 use super::prior::Prior;
-use super::state::{self, State, share_of};
+use super::state::{State, share_of};
 use super::types::check_name;
 use crate::project::{
     Action, Assertion, Borders, Deed, DocumentId, Error, LONGEST_TEXT, NewAction, Project, Settings, Type,
-    TypeId, UserId, Writing,
+    TypeId, UserId, Writing, now,
 };
 use fieldmark::config::Config;
 use fieldmark::text::Source;
@@ -80,7 +81,7 @@ impl NewProject {
         let prepared = match (fresh, config) {
             (true, Some(config)) => {
                 let read = Describer::read(config, folder)?;
-                Some(state::describer(read.config().clone(), read.resources().clone())?)
+                Some(load::describer(read.config().clone(), read.resources().clone())?)
             }
             _ => None,
         };
@@ -93,7 +94,7 @@ impl NewProject {
             Some(known) => known,
             None => {
                 if let Some(describer) = &prepared {
-                    state::save_config(&mut project, describer)?;
+                    load::save_config(&mut project, describer)?;
                 }
                 settings.save(project.store_mut())?;
                 settings
@@ -102,7 +103,7 @@ impl NewProject {
         Ok(Self {
             describer: match prepared {
                 Some(describer) => describer,
-                None => state::load_config(&project)?,
+                None => load::load_config(&project)?,
             },
             project,
             settings,
@@ -374,7 +375,7 @@ fn label(
     })
 }
 
-/// The type of a name, which is made if there is none.
+/// The type of a name, which is made if there is none, and comes back if it was removed.
 fn ensure_type(
     writing: &Writing<'_>,
     types: &mut Vec<Type>,
@@ -382,8 +383,15 @@ fn ensure_type(
     name: &str,
 ) -> Result<TypeId, Error> {
     let name = name.split_whitespace().collect::<Vec<_>>().join("_");
-    if let Some(found) = types.iter().find(|one| one.name == name) {
-        return Ok(found.id);
+    if let Some(at) = types.iter().position(|one| one.name == name && !one.removed) {
+        return Ok(types[at].id);
+    }
+    if let Some(at) = types.iter().position(|one| one.name == name) {
+        let back = super::types::returning(types, &types[at]);
+        let request = format!("import-type-{}-{}", back.id, now());
+        writing.change_type(&back, user, &request)?;
+        types[at] = back;
+        return Ok(types[at].id);
     }
     let new = super::types::new_type(types, check_name(&name)?);
     writing.add_type(&new, user, &format!("import-type-{}", new.id))?;

@@ -5,12 +5,13 @@
 //! is the first of a heap (`question`). Training runs in a thread of its own on a copy of what is known (`train`) and
 //! puts a new model in place when it is ready; nobody waits for it.
 //!
-//! * `cells`, `corpus`, `history`: what is said of tokens; texts; undo and redo.
+//! * `cells`, `words`, `merge`, `known`: what is said of tokens, by whom, and what it comes to together.
+//! * `corpus`, `load`, `history`: texts, and how they come from the database; undo and redo.
 //! * `view`: sentences as people see them; `documents`: lists and whole documents.
 //! * `import`, `prior`: documents with and without labels; suggestions before there is a model.
 //! * `curve`: scores on what is held out, and what more answers may bring.
 //! * `agreement`, `doubts`: where people differ, and where the model doubts what they say.
-//! * `export`: documents and the model as files.
+//! * `export`, `take`: documents and the model as files.
 
 mod act;
 mod agreement;
@@ -22,15 +23,20 @@ mod doubts;
 mod export;
 mod history;
 mod import;
+mod known;
+mod load;
+mod merge;
 mod prior;
 mod question;
 mod state;
+mod take;
 #[cfg(test)]
 mod tests;
 mod train;
 mod types;
 mod view;
 pub mod wire;
+mod words;
 
 pub use agreement::{AdjudicationView, AgreementReport};
 pub use curve::ProgressReport;
@@ -38,10 +44,11 @@ pub use documents::{DocumentView, List, ListRequest};
 pub use doubts::DoubtReport;
 pub use export::{EXPORT_FORMATS, ExportOptions, Exported};
 pub use import::{ImportOptions, Imported, NewProject};
-pub use state::DEFAULT_CONFIG;
+pub use load::DEFAULT_CONFIG;
 pub use train::Trainer;
 
 use crate::project::{Error, IMPORT, Project, Settings, Type, UserId};
+use act::Done;
 use curve::Point;
 use doubts::Doubts;
 use serde::Serialize;
@@ -261,7 +268,7 @@ impl Engine {
             });
         }
         let document = document.map(|id| state.find(id)).transpose()?;
-        let asked = state.ask(user, document)?;
+        let asked = state.ask(user, document);
         let question = asked.map(|asked| state.show(&asked, user)).transpose()?;
         Ok(QuestionAnswer {
             reason: question.is_none().then_some("everything is labelled"),
@@ -277,9 +284,26 @@ impl Engine {
         if request.review {
             self.learned().doubts.settle(&done.action);
         }
+        self.answer(state, user, &done, request.question.is_some())
+    }
+
+    /// The answer to what was done. Its sentences are estimated when nobody else has to wait any longer.
+    fn answer(
+        &self,
+        mut state: MutexGuard<'_, State>,
+        user: UserId,
+        done: &Done,
+        wants_next: bool,
+    ) -> Result<ActionAnswer, Error> {
         let news = self.tell(&state);
         self.wake.notify_all();
-        state.answer(user, done, request.question.is_some(), news)
+        let (mut answer, sentences) = state.answer(user, done, wants_next, news)?;
+        let estimating = state.estimating();
+        drop(state);
+        let sentences = sentences.into_iter().map(|drawn| estimating.sentence(drawn));
+        answer.sentences = sentences.collect::<Result<_, Error>>()?;
+        self.rank_rest(&done.unranked)?;
+        Ok(answer)
     }
 
     /// Takes the last thing back that somebody did, or does it again.
@@ -287,9 +311,7 @@ impl Engine {
         let mut state = self.state();
         let user = self.user(&mut state, user)?;
         let done = state.undo(user, request, back)?;
-        let news = self.tell(&state);
-        self.wake.notify_all();
-        state.answer(user, done, false, news)
+        self.answer(state, user, &done, false)
     }
 
     /// Makes a type.

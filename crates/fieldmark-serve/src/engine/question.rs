@@ -5,9 +5,9 @@
 //! shared document, to see whether they agree. Before there is a model, what lists and expressions find is asked in turn
 //! with random tokens.
 
-use super::state::{Layer, State, question_name, question_token};
+use super::state::{State, question_name, question_token};
 use super::wire::{DocumentName, Question, Suggestion, Target};
-use crate::project::{Deed, DocumentId, Error, UserId};
+use crate::project::{DocumentId, Error, UserId};
 use fieldmark::learn::Strategy;
 
 /// How much a question asks.
@@ -40,79 +40,63 @@ const LOOK_AHEAD: usize = 500;
 
 impl State {
     /// The next question for somebody; the same as before, if that was not answered.
-    pub fn ask(&mut self, user: UserId, document: Option<usize>) -> Result<Option<Asked>, Error> {
+    pub fn ask(&mut self, user: UserId, document: Option<usize>) -> Option<Asked> {
         if let Some(number) = document {
-            return Ok(self.ask_in(number, user));
+            return self.ask_in(number, user);
         }
         if let Some(asked) = self.asked.get(&user).filter(|asked| self.is_open(asked, user)) {
-            return Ok(Some(asked.clone()));
+            return Some(asked.clone());
         }
-        let next = self.choose(user)?;
+        let next = self.choose(user);
         match &next {
             Some(asked) => self.asked.insert(user, asked.clone()),
             None => self.asked.remove(&user),
         };
-        Ok(next)
+        next
     }
 
-    fn choose(&mut self, user: UserId) -> Result<Option<Asked>, Error> {
+    fn choose(&mut self, user: UserId) -> Option<Asked> {
         let count = self.history.get(&user).map_or(0, |history| history.questions);
         if count % TEST == TEST - 1
             && let Some(asked) = self.ask_test(user)
         {
-            return Ok(Some(asked));
+            return Some(asked);
         }
         if self.people() > 1
             && count % COMPARE == COMPARE / 2
             && let Some(asked) = self.ask_compared(user)
         {
-            return Ok(Some(asked));
+            return Some(asked);
         }
         if !self.warm
             && count.is_multiple_of(2)
             && let Some(asked) = self.ask_prior(user)
         {
-            return Ok(Some(asked));
+            return Some(asked);
         }
-        if let Some(asked) = self.ask_strategy(user)? {
-            return Ok(Some(asked));
-        }
-        Ok(self.ask_test(user).or_else(|| self.ask_compared(user)))
+        self.ask_strategy(user)
+            .or_else(|| self.ask_test(user))
+            .or_else(|| self.ask_compared(user))
     }
 
-    /// Whether a question still waits for an answer.
+    /// Whether a question still waits for the answer of somebody.
     fn is_open(&self, asked: &Asked, user: UserId) -> bool {
         if asked.sequence >= self.pool.len() {
             return false;
         }
-        let (number, _) = self.corpus.place(asked.sequence);
-        if self.is_left_out(number, user) || self.skipped.contains(&asked.position) {
+        let (number, index) = self.corpus.place(asked.sequence);
+        if self.words.is_left_out(number, user) || self.skipped.contains(&(user, asked.position)) {
             return false;
         }
+        let text = self.corpus.get(number);
+        let has_said = |token: usize| self.words.has_said(number, user, token, &self.map);
+        let token = asked.position - text.first_position;
         match asked.kind {
-            Kind::Token => !self.pool.is_labelled(asked.position),
-            Kind::Compared => !self.has_said(number, user, asked.position),
-            Kind::Sentence => !self.pool.is_complete(asked.sequence),
+            // Where people contradict each other, more is to be said by those who have said nothing.
+            Kind::Token => !self.pool.is_labelled(asked.position) && !has_said(token),
+            Kind::Compared => !has_said(token),
+            Kind::Sentence => !self.pool.is_complete(asked.sequence) && !text.sentence(index).all(has_said),
         }
-    }
-
-    fn has_said(&self, number: usize, user: UserId, position: usize) -> bool {
-        let token = position - self.corpus.get(number).first_position;
-        let cells = self.layer(number, Layer::Person(user));
-        cells.is_some_and(|cells| cells[token].said.is_something())
-    }
-
-    /// Whether somebody is finished with a document, or leaves it out.
-    pub fn is_left_out(&self, number: usize, user: UserId) -> bool {
-        let mut left_out = false;
-        for mark in self.marks(number).filter(|mark| mark.user == user) {
-            match *mark.deed {
-                Deed::Skip => left_out = true,
-                Deed::Done { on } => left_out = on,
-                _ => {}
-            }
-        }
-        left_out
     }
 
     fn is_asked_of_others(&self, sequence: usize, user: UserId) -> bool {
@@ -120,40 +104,41 @@ impl State {
         others.any(|(_, asked)| asked.sequence == sequence)
     }
 
-    fn ask_strategy(&mut self, user: UserId) -> Result<Option<Asked>, Error> {
-        let mut back = Vec::new();
-        let found = loop {
-            let Some(question) = self.ranking.ask() else {
-                break None;
-            };
-            let position = self.pool.positions(question.sequence).start + question.position;
-            if self.skipped.contains(&position) {
-                self.ranking.pass(&self.pool, &question);
-                continue;
-            }
-            let (number, _) = self.corpus.place(question.sequence);
-            if self.is_left_out(number, user) {
-                // Until the next model comes with a new order.
-                continue;
-            }
-            if self.is_asked_of_others(question.sequence, user) {
-                back.push(question.sequence);
-                continue;
-            }
-            let strategy = self.ranking.options().strategy;
-            let why = match strategy {
-                Strategy::Random => "chosen at random".to_owned(),
-                _ => format!("{} {:.3}", strategy.title(), strategy.value(question.key)),
-            };
-            break Some(Asked {
-                kind: Kind::Token,
-                sequence: question.sequence,
-                position,
-                why: Some(why),
-            });
+    fn ask_strategy(&mut self, user: UserId) -> Option<Asked> {
+        let Self {
+            ranking,
+            pool,
+            corpus,
+            words,
+            map,
+            asked,
+            skipped,
+            ..
+        } = self;
+        let sequence = |sequence: usize| {
+            let (number, _) = corpus.place(sequence);
+            let of_others = |(other, asked): (&UserId, &Asked)| *other != user && asked.sequence == sequence;
+            !words.is_left_out(number, user) && !asked.iter().any(of_others)
         };
-        self.rank_again(back)?;
-        Ok(found)
+        let position = |position: usize| {
+            let number = corpus.number_at(position);
+            let token = position - corpus.get(number).first_position;
+            !pool.is_labelled(position)
+                && !skipped.contains(&(user, position))
+                && !words.has_said(number, user, token, map)
+        };
+        let question = ranking.ask_where(pool, sequence, position)?;
+        let strategy = ranking.options().strategy;
+        let why = match strategy {
+            Strategy::Random => "chosen at random".to_owned(),
+            _ => format!("{} {:.3}", strategy.title(), strategy.value(question.key)),
+        };
+        Some(Asked {
+            kind: Kind::Token,
+            sequence: question.sequence,
+            position: pool.positions(question.sequence).start + question.position,
+            why: Some(why),
+        })
     }
 
     fn ask_test(&self, user: UserId) -> Option<Asked> {
@@ -192,9 +177,9 @@ impl State {
         if self.prior.is_empty() {
             return None;
         }
-        let (first, all) = (self.prior_at, self.pool.len());
+        let (first, all) = (self.prior_at.get(&user).copied().unwrap_or(0), self.pool.len());
         for sequence in first..(first + LOOK_AHEAD).min(all) {
-            self.prior_at = sequence;
+            self.prior_at.insert(user, sequence);
             if self.pool.is_aside(sequence) || self.is_asked_of_others(sequence, user) {
                 continue;
             }
@@ -283,9 +268,9 @@ impl State {
         let (number, index) = self.corpus.place(asked.sequence);
         let text = self.corpus.get(number);
         let tokens = text.sentence(index);
-        let cells = self.view(number, user, tokens.clone());
-        let estimated = self.estimate(number, index, &cells)?;
-        let sentence = self.shown(number, index, &cells, &estimated);
+        let (estimating, drawn) = (self.estimating(), self.draw(number, index, user));
+        let estimated = estimating.estimate(number, index, &drawn.cells)?;
+        let sentence = estimating.shown(drawn, &estimated);
         let token = asked.position - text.first_position;
         let (kind, target, suggestion, choices) = match asked.kind {
             Kind::Sentence => {

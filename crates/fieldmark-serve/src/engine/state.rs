@@ -1,60 +1,26 @@
 //! [`State`]: everything that an engine knows, in memory. It is loaded from the database by doing all actions again.
 
-use super::cells::{self, Cell, LabelMap, Labels};
+use super::cells::{LabelMap, Labels};
 use super::corpus::Corpus;
 use super::history::History;
+use super::load::{add_documents, add_texts, load_config};
 use super::prior::Prior;
 use super::question::Asked;
 use super::wire::Progress;
+use super::words::Words;
 use crate::project::{
-    Action, ActionId, Assertion, Borders, Deed, DocumentId, Error, IMPORT, Project, Settings, StoredDocument,
-    Type, TypeId, UserId,
+    Action, ActionId, Deed, DocumentId, Error, IMPORT, Project, Settings, Type, TypeId, UserId,
 };
-use fieldmark::config::{Config, SchemeName, UnseenName};
 use fieldmark::core::{Alphabet, Dataset, DatasetBuilder};
 use fieldmark::learn::{Estimator, Fitted, LearnOptions, Pool, Ranking, RankingOptions, Strategy};
-use fieldmark::text::document::{Document, GivenToken, GivenTokens};
-use fieldmark::text::features::Resources;
 use fieldmark::{Describer, simulation};
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Whose words they are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum Layer {
-    /// Those that hold where people differ.
-    Adjudicated,
-    /// One person's.
-    Person(UserId),
-}
-
-/// An action that says something about a document.
-#[derive(Clone, Debug)]
-struct Entry {
-    action: ActionId,
-    layer: Layer,
-    deed: Arc<Deed>,
-}
-
-/// A comment, flag or the like.
-#[derive(Clone, Debug)]
-pub(super) struct Mark {
-    pub action: ActionId,
-    pub user: UserId,
-    pub time: i64,
-    pub deed: Arc<Deed>,
-}
-
-/// What is said of a document.
-#[derive(Debug, Default)]
-pub(super) struct Said {
-    entries: Vec<Entry>,
-    layers: Vec<(Layer, Vec<Cell>)>,
-    marks: Vec<Mark>,
-}
+/// Sentences that are estimated while others wait: those of an answer, not those of a long document.
+const RANKED_AT_ONCE: usize = 32;
 
 /// Everything that an engine knows.
 pub(super) struct State {
@@ -63,24 +29,23 @@ pub(super) struct State {
     pub describer: Arc<Describer>,
     pub learning: LearnOptions,
     pub types: Vec<Type>,
-    pub map: LabelMap,
+    pub map: Arc<LabelMap>,
     pub corpus: Arc<Corpus>,
     pub users: Vec<(UserId, String)>,
     pub import: UserId,
-    said: HashMap<usize, Said>,
+    pub words: Words,
     pub history: HashMap<UserId, History>,
-    pub undone: HashSet<ActionId>,
     pub pool: Pool,
     pub model: Arc<Fitted>,
     pub ranking: Ranking,
     /// Whether the model was trained on a span.
     pub warm: bool,
-    pub prior: Prior,
-    /// The sequence where lists and expressions go on to look.
-    pub prior_at: usize,
+    pub prior: Arc<Prior>,
+    /// The sequence where lists and expressions go on to look for somebody.
+    pub prior_at: HashMap<UserId, usize>,
     pub asked: HashMap<UserId, Asked>,
-    /// Questions that were left out.
-    pub skipped: HashSet<usize>,
+    /// Questions that somebody left out, by their tokens.
+    pub skipped: HashSet<(UserId, usize)>,
     pub held_out: Vec<usize>,
     /// Tokens of shared documents that somebody was asked about, in their order.
     pub compared: Vec<usize>,
@@ -101,40 +66,6 @@ pub(super) struct State {
     pub model_of: Option<u64>,
 }
 
-/// The config of projects that are given none.
-pub const DEFAULT_CONFIG: &str = include_str!("default.toml");
-
-const CONFIG: &str = "config";
-
-/// Prepares a config for a project: labels are those of IOB2, and every label may follow every other, because nobody knows
-/// yet what does.
-pub(super) fn describer(mut config: Config, resources: Resources) -> Result<Describer, Error> {
-    config.labels.scheme = SchemeName::Iob2;
-    config.model.unseen_transitions = UnseenName::Free;
-    Ok(Describer::new(config, resources)?)
-}
-
-/// Keeps the config of a new project.
-pub(super) fn save_config(project: &mut Project, describer: &Describer) -> Result<(), Error> {
-    for (name, content) in describer.resources().iter() {
-        project.store_mut().add_resource(name, content)?;
-    }
-    let text = describer.config().to_toml();
-    project.store_mut().set_meta(CONFIG, &text)
-}
-
-pub(super) fn load_config(project: &Project) -> Result<Describer, Error> {
-    let text = project.store().meta(CONFIG)?;
-    let text = text.as_deref().unwrap_or(DEFAULT_CONFIG);
-    let config = Config::parse(text, &[])
-        .map_err(|error| Error::refused(format_args!("the config of the project cannot be used: {error}")))?;
-    let mut resources = Resources::default();
-    for (name, content) in project.store().resources()? {
-        resources.insert(name, content);
-    }
-    describer(config, resources)
-}
-
 impl State {
     /// Loads a project.
     pub fn load(mut project: Project) -> Result<Self, Error> {
@@ -145,13 +76,13 @@ impl State {
         let import = project.store_mut().user(IMPORT)?;
         let users = project.store().users()?;
         let types = project.store().types()?;
-        let map = label_map(&types);
+        let map = Arc::new(label_map(&types));
         let mut builder = DatasetBuilder::new();
         let mut corpus = Corpus::default();
         add_documents(&project, &settings, &describer, 0, &mut builder, &mut corpus)?;
         let pool = Pool::with_labels(Arc::new(builder.finish()), map.labels());
         let (model, ranking) = cold(&pool, &learning, settings.seed)?;
-        let prior = Prior::new(&settings)?;
+        let prior = Arc::new(Prior::new(&settings)?);
         let mut state = Self {
             describer: Arc::new(describer),
             learning,
@@ -160,15 +91,14 @@ impl State {
             corpus: Arc::new(corpus),
             users,
             import,
-            said: HashMap::new(),
+            words: Words::new(import),
             history: HashMap::new(),
-            undone: HashSet::new(),
             pool,
             model: Arc::new(model),
             ranking,
             warm: false,
             prior,
-            prior_at: 0,
+            prior_at: HashMap::new(),
             asked: HashMap::new(),
             skipped: HashSet::new(),
             held_out: Vec::new(),
@@ -203,7 +133,7 @@ impl State {
             touched.extend(self.note(&action));
         }
         for number in touched {
-            self.recompute(number);
+            self.words.recompute(number, self.corpus.get(number));
             let sentences = 0..self.corpus.get(number).sentences();
             self.refresh(number, sentences)?;
         }
@@ -228,15 +158,14 @@ impl State {
         let history = self.history.entry(user).or_default();
         if back {
             history.undo(target);
-            self.undone.insert(target);
         } else {
             history.redo(target);
-            self.undone.remove(&target);
         }
-        let numbers = self.documents_of(target);
+        self.words.turn(target, back);
+        let numbers = self.words.documents_of(target);
         let Some((number, deed)) = numbers
             .first()
-            .and_then(|&number| Some((number, self.deed_of(number, target)?)))
+            .and_then(|&number| Some((number, self.words.deed_of(number, target)?)))
         else {
             return numbers;
         };
@@ -244,9 +173,9 @@ impl State {
             && let Some(position) = self.corpus.get(number).position(token as usize)
         {
             if back {
-                self.skipped.remove(&position);
+                self.skipped.remove(&(user, position));
             } else {
-                self.skipped.insert(position);
+                self.skipped.insert((user, position));
             }
         }
         if deed.is_answer() {
@@ -277,20 +206,13 @@ impl State {
         let deed = Arc::new(action.deed.clone());
         if !deed.is_answer() {
             if let Deed::SkipQuestion { token } = *deed {
-                self.skipped.extend(text.position(token as usize));
+                let position = text.position(token as usize);
+                self.skipped
+                    .extend(position.map(|position| (action.user, position)));
             }
-            self.said.entry(number).or_default().marks.push(Mark {
-                action: action.id,
-                user: action.user,
-                time: action.time,
-                deed,
-            });
+            self.words.add(number, action, &deed);
             return vec![number];
         }
-        let layer = match *deed {
-            Deed::Adjudicate { .. } => Layer::Adjudicated,
-            _ => Layer::Person(action.user),
-        };
         let mut numbers = vec![number];
         if let Deed::Equal { places, .. } = &*deed {
             numbers.extend(places.iter().filter_map(|place| self.corpus.find(place.document)));
@@ -298,11 +220,7 @@ impl State {
             numbers.dedup();
         }
         for &number in &numbers {
-            self.said.entry(number).or_default().entries.push(Entry {
-                action: action.id,
-                layer,
-                deed: deed.clone(),
-            });
+            self.words.add(number, action, &deed);
         }
         if by_a_person {
             self.answers += 1;
@@ -314,114 +232,6 @@ impl State {
         numbers
     }
 
-    pub fn documents_of(&self, action: ActionId) -> Vec<usize> {
-        let has = |said: &Said| {
-            said.entries.iter().any(|entry| entry.action == action)
-                || said.marks.iter().any(|mark| mark.action == action)
-        };
-        let found = self.said.iter().filter(|(_, said)| has(said));
-        found.map(|(&number, _)| number).collect()
-    }
-
-    /// The deed of an action that is about a document.
-    pub fn deed_of(&self, number: usize, action: ActionId) -> Option<Arc<Deed>> {
-        let said = self.said.get(&number)?;
-        let entry = said.entries.iter().find(|entry| entry.action == action);
-        let mark = said.marks.iter().find(|mark| mark.action == action);
-        entry
-            .map(|entry| entry.deed.clone())
-            .or_else(|| mark.map(|mark| mark.deed.clone()))
-    }
-
-    /// Finds the cells of a document anew, from everything that was said of it and not undone.
-    pub fn recompute(&mut self, number: usize) {
-        let text = self.corpus.get(number);
-        let borders = text.borders();
-        let Some(said) = self.said.get_mut(&number) else {
-            return;
-        };
-        said.layers.clear();
-        for entry in &said.entries {
-            if self.undone.contains(&entry.action) {
-                continue;
-            }
-            let at = match said
-                .layers
-                .binary_search_by_key(&entry.layer, |(layer, _)| *layer)
-            {
-                Ok(at) => at,
-                Err(at) => {
-                    let cells = vec![Cell::default(); text.tokens()];
-                    said.layers.insert(at, (entry.layer, cells));
-                    at
-                }
-            };
-            apply(&mut said.layers[at].1, &borders, text.id, &entry.deed);
-        }
-    }
-
-    /// Writes what an action says onto the cells of its documents, without doing all others again.
-    pub fn apply_last(&mut self, number: usize) {
-        let text = self.corpus.get(number);
-        let borders = text.borders();
-        let Some(said) = self.said.get_mut(&number) else {
-            return;
-        };
-        let Some(entry) = said.entries.last() else {
-            return;
-        };
-        let at = match said
-            .layers
-            .binary_search_by_key(&entry.layer, |(layer, _)| *layer)
-        {
-            Ok(at) => at,
-            Err(at) => {
-                let cells = vec![Cell::default(); text.tokens()];
-                said.layers.insert(at, (entry.layer, cells));
-                at
-            }
-        };
-        apply(&mut said.layers[at].1, &borders, text.id, &entry.deed);
-    }
-
-    /// What a layer says of a document, if anything.
-    pub fn layer(&self, number: usize, layer: Layer) -> Option<&[Cell]> {
-        let layers = &self.said.get(&number)?.layers;
-        let at = layers.binary_search_by_key(&layer, |(layer, _)| *layer).ok()?;
-        Some(&layers[at].1)
-    }
-
-    /// The people who said something about a document, without what it came with.
-    pub fn annotators(&self, number: usize) -> Vec<UserId> {
-        let layers = self.said.get(&number).map(|said| said.layers.as_slice());
-        let people = layers
-            .unwrap_or_default()
-            .iter()
-            .filter_map(|(layer, cells)| match layer {
-                Layer::Person(user) if *user != self.import => {
-                    cells.iter().any(|cell| cell.said.is_something()).then_some(*user)
-                }
-                _ => None,
-            });
-        people.collect()
-    }
-
-    /// Comments, flags and the like of a document that were not undone.
-    pub fn marks(&self, number: usize) -> impl Iterator<Item = &Mark> {
-        let marks = self.said.get(&number).map(|said| said.marks.as_slice());
-        marks
-            .unwrap_or_default()
-            .iter()
-            .filter(|mark| !self.undone.contains(&mark.action))
-    }
-
-    /// Documents of which something was said.
-    pub fn touched_documents(&self) -> Vec<usize> {
-        let mut numbers: Vec<usize> = self.said.keys().copied().collect();
-        numbers.sort_unstable();
-        numbers
-    }
-
     /// Whether people annotate a document without seeing each other's words.
     pub fn is_blind(&self, number: usize) -> bool {
         self.corpus.get(number).shared && self.people() > 1
@@ -430,55 +240,6 @@ impl State {
     /// Number of people, without the labels that documents came with.
     pub fn people(&self) -> usize {
         self.users.iter().filter(|(id, _)| *id != self.import).count()
-    }
-
-    /// What somebody sees of some tokens: what was decided, his own words, those of others if he may see them, and those
-    /// that the document came with.
-    pub fn view(&self, number: usize, user: UserId, tokens: Range<usize>) -> Vec<Cell> {
-        let blind = self.is_blind(number);
-        let mut layers: Vec<&[Cell]> = Vec::new();
-        layers.extend(self.layer(number, Layer::Adjudicated));
-        layers.extend(self.layer(number, Layer::Person(user)));
-        if !blind {
-            let others = self.users.iter().map(|(id, _)| *id);
-            let others = others.filter(|&id| id != user && id != self.import);
-            layers.extend(others.filter_map(|id| self.layer(number, Layer::Person(id))));
-        }
-        layers.extend(self.layer(number, Layer::Person(self.import)));
-        layered(&layers, tokens)
-    }
-
-    /// What holds for training and export: what was decided, else what people say, else what the document came with. Where
-    /// people differ, all that they say is possible.
-    pub fn truth(&self, number: usize, tokens: Range<usize>) -> Vec<Labels> {
-        let of = |layer: Layer| {
-            let cells = self.layer(number, layer)?;
-            Some(cells::labels(&cells[tokens.clone()], &self.map))
-        };
-        let adjudicated = of(Layer::Adjudicated);
-        let import = of(Layer::Person(self.import));
-        let people: Vec<Vec<Labels>> = self
-            .annotators(number)
-            .into_iter()
-            .filter_map(|user| of(Layer::Person(user)))
-            .collect();
-        let token = |at: usize| {
-            let said = |labels: &Labels| matches!(labels, Labels::Answered(_));
-            if let Some(labels) = adjudicated
-                .as_ref()
-                .map(|all| &all[at])
-                .filter(|labels| said(labels))
-            {
-                return labels.clone();
-            }
-            let words: Vec<&Labels> = people.iter().map(|all| &all[at]).collect();
-            match (cells::union(&words), import.as_ref()) {
-                (Labels::Answered(labels), _) => Labels::Answered(labels),
-                (_, Some(import)) if said(&import[at]) => import[at].clone(),
-                (labels, _) => labels,
-            }
-        };
-        (0..tokens.len()).map(token).collect()
     }
 
     /// Writes what is known of sentences into the pool.
@@ -508,25 +269,32 @@ impl State {
         Ok(())
     }
 
-    /// Estimates sentences anew, for the order of questions.
-    pub fn rank_again(&mut self, sequences: impl IntoIterator<Item = usize>) -> Result<(), Error> {
+    /// Estimates sentences anew, for the order of questions, but not so many that others have to wait. Returns the rest.
+    pub fn rank_some(&mut self, sequences: Vec<usize>) -> Result<Vec<usize>, Error> {
         let model = self.model.clone();
         let mut estimator = Estimator::new(&model);
+        let (mut estimated, mut rest) = (0, Vec::new());
         for sequence in sequences {
+            let costs = !self.pool.is_complete(sequence);
+            if costs && estimated == RANKED_AT_ONCE {
+                rest.push(sequence);
+                continue;
+            }
+            estimated += usize::from(costs);
             self.ranking.answered(&self.pool, sequence, &mut estimator)?;
         }
-        Ok(())
+        Ok(rest)
     }
 
     /// Begins anew, without a model: labels or sequences have other numbers now.
     pub fn relabel(&mut self) -> Result<(), Error> {
-        self.map = label_map(&self.types);
+        self.map = Arc::new(label_map(&self.types));
         let labels: Alphabet = self.map.labels();
         self.pool = Pool::with_labels(self.pool.data().clone(), labels);
         self.generation += 1;
         self.complete = 0;
         self.hold_out();
-        for number in self.touched_documents() {
+        for number in self.words.documents() {
             let sentences = 0..self.corpus.get(number).sentences();
             self.refresh(number, sentences)?;
         }
@@ -565,7 +333,7 @@ impl State {
         self.pool = Pool::with_labels(Arc::new(builder.finish()), self.map.labels());
         for action in actions {
             for number in self.note(action) {
-                self.recompute(number);
+                self.words.recompute(number, self.corpus.get(number));
             }
         }
         self.relabel()
@@ -645,19 +413,6 @@ pub(super) fn question_token(name: &str) -> Option<usize> {
     name.rsplit('-').next()?.parse().ok()
 }
 
-/// The first layer that says something of a token decides.
-pub(super) fn layered(layers: &[&[Cell]], tokens: Range<usize>) -> Vec<Cell> {
-    let token = |at: usize| {
-        let said = layers
-            .iter()
-            .map(|cells| cells[at])
-            .find(|cell| cell.said.is_something());
-        let closed = layers.iter().map(|cells| cells[at]).find(|cell| cell.closed);
-        said.or(closed).unwrap_or_default()
-    };
-    tokens.map(token).collect()
-}
-
 pub(super) fn label_map(types: &[Type]) -> LabelMap {
     let used = types.iter().filter(|one| !one.removed);
     LabelMap::new(used.map(|one| (one.id, one.name.clone())))
@@ -679,104 +434,4 @@ pub(super) fn share_of(seed: u64, one: u64, other: u64) -> f64 {
     let mut random = fieldmark::core::random::SplitMix64(seed ^ one.wrapping_mul(0xA076_1D64_78BD_642F));
     let start = random.bits();
     fieldmark::core::random::SplitMix64(start ^ other.wrapping_mul(0xE703_7ED1_A0B4_28DB)).unit()
-}
-
-/// Does a deed on the cells of a document.
-fn apply(cells: &mut [Cell], borders: &[Range<usize>], id: DocumentId, deed: &Deed) {
-    let outside = |start, end| Assertion {
-        start,
-        end,
-        kind: None,
-        borders: Borders::Exact,
-    };
-    match deed {
-        Deed::Assert { assertions } | Deed::Adjudicate { assertions } => {
-            for assertion in assertions {
-                cells::assert(cells, borders, assertion);
-            }
-        }
-        Deed::Clear { start, end } => cells::clear(cells, borders, *start as usize..*end as usize),
-        Deed::Whole { start, end, spans } => {
-            cells::assert(cells, borders, &outside(*start, *end));
-            for span in spans {
-                cells::assert(cells, borders, span);
-            }
-        }
-        Deed::Equal { places, kind } => {
-            for place in places.iter().filter(|place| place.document == id) {
-                let assertion = Assertion {
-                    kind: *kind,
-                    ..outside(place.start, place.end)
-                };
-                cells::assert(cells, borders, &assertion);
-            }
-        }
-        _ => {}
-    }
-}
-
-/// A document with the tokens that it had when it was added.
-pub(super) fn with_tokens(stored: &StoredDocument) -> Cow<'_, Document> {
-    if stored.document.given.is_some() {
-        return Cow::Borrowed(&stored.document);
-    }
-    let token = |range: &Range<usize>| GivenToken {
-        range: range.clone(),
-        ..GivenToken::default()
-    };
-    let sentences = stored.cut.sentences.iter();
-    let sentences = sentences.map(|sentence| stored.cut.tokens[sentence.clone()].iter().map(token).collect());
-    let mut document = stored.document.clone();
-    document.given = Some(GivenTokens {
-        sentences: sentences.collect(),
-        ..GivenTokens::default()
-    });
-    Cow::Owned(document)
-}
-
-fn is_shared(settings: &Settings, id: DocumentId) -> bool {
-    share_of(settings.seed, id as u64, 0) < settings.shared
-}
-
-fn add_documents(
-    project: &Project,
-    settings: &Settings,
-    describer: &Describer,
-    first: DocumentId,
-    builder: &mut DatasetBuilder,
-    corpus: &mut Corpus,
-) -> Result<(), Error> {
-    describer.describe(builder, |describe| {
-        project.store().for_each_document(first, |stored| {
-            describe(&with_tokens(&stored))?;
-            let shared = is_shared(settings, stored.id);
-            corpus.add(stored, shared);
-            Ok(())
-        })
-    })?;
-    if builder.positions() != corpus.positions() {
-        return Err(Error::refused(format_args!(
-            "the documents have {} tokens, but had {} when they were added; was the project made with another version of \
-             fieldmark?",
-            builder.positions(),
-            corpus.positions()
-        )));
-    }
-    Ok(())
-}
-
-fn add_texts(
-    project: &Project,
-    settings: &Settings,
-    first: DocumentId,
-    end: DocumentId,
-    corpus: &mut Corpus,
-) -> Result<(), Error> {
-    project.store().for_each_document(first, |stored| {
-        if stored.id < end {
-            let shared = is_shared(settings, stored.id);
-            corpus.add(stored, shared);
-        }
-        Ok(())
-    })
 }

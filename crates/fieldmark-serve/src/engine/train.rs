@@ -9,7 +9,7 @@ use super::curve::{Point, TypeScore};
 use super::state::State;
 use crate::project::{Error, now};
 use fieldmark::core::Gold;
-use fieldmark::learn::{Fitted, LearnOptions, Pool, Ranking, RankingOptions, Strategy, TestSet};
+use fieldmark::learn::{Estimator, Fitted, LearnOptions, Pool, Ranking, RankingOptions, Strategy, TestSet};
 use std::sync::{Arc, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -138,11 +138,12 @@ impl Engine {
         let result = threads.install(|| job.run());
         let seconds = started.elapsed().as_secs_f64();
         let mut state = self.state();
-        let mut problem = None;
+        let (mut problem, mut unranked) = (None, Vec::new());
         match result {
             Ok(result) if state.generation == job.generation => {
-                if let Err(error) = self.install(&mut state, result, &job) {
-                    problem = Some(error.to_string());
+                match self.install(&mut state, result, &job) {
+                    Ok(rest) => unranked = rest,
+                    Err(error) => problem = Some(error.to_string()),
                 }
             }
             // Labels or documents have other numbers now: what was learned fits nothing.
@@ -156,14 +157,50 @@ impl Engine {
             learned.model.problem = problem;
         }
         self.tell(&state);
+        drop(state);
+        if let Err(error) = self.rank_rest(&unranked) {
+            self.learned().model.problem = Some(error.to_string());
+        }
     }
 
-    fn install(&self, state: &mut State, result: Outcome, job: &Job) -> Result<(), Error> {
+    /// Ranks sentences of which many have changed at once, without holding anything that an answer needs.
+    pub(super) fn rank_rest(&self, sequences: &[usize]) -> Result<(), Error> {
+        if sequences.is_empty() {
+            return Ok(());
+        }
+        let (pool, model, options, generation) = {
+            let state = self.state();
+            let options = *state.ranking.options();
+            (state.pool.clone(), state.model.clone(), options, state.generation)
+        };
+        let mut estimator = Estimator::new(&model);
+        for &sequence in sequences {
+            let keys = options.keys(&pool, sequence, &mut estimator)?;
+            let mut state = self.state();
+            if state.generation != generation || !Arc::ptr_eq(&state.model, &model) {
+                // A newer model ranks everything.
+                return Ok(());
+            }
+            let State {
+                pool: now, ranking, ..
+            } = &mut *state;
+            let same =
+                |at: usize| pool.known(at) == now.known(at) && pool.is_labelled(at) == now.is_labelled(at);
+            // What was answered in the meantime was ranked then.
+            if pool.positions(sequence).all(same) {
+                ranking.set_keys(now, sequence, &keys);
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a model in place. Returns the sentences that changed in the meantime and are yet to be ranked.
+    fn install(&self, state: &mut State, result: Outcome, job: &Job) -> Result<Vec<usize>, Error> {
         state.model = Arc::new(result.model);
         state.ranking = result.ranking;
         state.warm = result.warm;
         let touched: Vec<usize> = state.touched.iter().copied().collect();
-        state.rank_again(touched)?;
+        let unranked = state.rank_some(touched)?;
         let mut learned = self.learned();
         learned.model.version += 1;
         if let Some(point) = result.point {
@@ -176,7 +213,7 @@ impl Engine {
             learned.curve.push(point);
             stored?;
         }
-        Ok(())
+        Ok(unranked)
     }
 }
 

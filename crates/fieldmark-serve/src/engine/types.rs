@@ -3,6 +3,7 @@
 use super::state::State;
 use super::wire::{ChangeType, NewType};
 use crate::project::{Error, Type, TypeId, UserId};
+use std::sync::Arc;
 
 /// Keys that types get, in this order; others are commands of the page.
 const KEYS: &str = "123456789ghijlmqrtvwy";
@@ -24,12 +25,14 @@ impl State {
         match same {
             Some(one) if !one.removed => Err(Error::Conflict(format!("there is a type {name} already"))),
             Some(one) => {
+                let back = returning(&self.types, &one);
                 let change = ChangeType {
                     request: new.request.clone(),
-                    name: None,
-                    key: None,
-                    colour: None,
+                    key: Some(back.key),
                     removed: Some(false),
+                    name: None,
+                    colour: None,
+                    force: false,
                 };
                 self.change_type(user, one.id, &change)
             }
@@ -39,7 +42,7 @@ impl State {
                 self.pool.add_label(&format!("B-{name}"));
                 self.pool.add_label(&format!("I-{name}"));
                 self.types.push(one);
-                self.map = super::state::label_map(&self.types);
+                self.map = Arc::new(super::state::label_map(&self.types));
                 Ok(())
             }
         }
@@ -63,6 +66,9 @@ impl State {
         new.colour = change.colour.unwrap_or(new.colour) % COLOURS;
         new.removed = change.removed.unwrap_or(new.removed);
         self.check_type(&new)?;
+        if new.removed && !self.types[at].removed && !change.force {
+            self.check_unused(&new)?;
+        }
         let other_labels = (&new.name, new.removed) != (&self.types[at].name, self.types[at].removed);
         self.project
             .store_mut()
@@ -72,6 +78,20 @@ impl State {
             self.relabel()?;
         }
         Ok(())
+    }
+
+    /// Refuses to take a type out of use while something is marked with it.
+    fn check_unused(&self, one: &Type) -> Result<(), Error> {
+        let marked = match self.words.spans_of(one.id) {
+            0 => return Ok(()),
+            1 => "1 span is".to_owned(),
+            many => format!("{many} spans are"),
+        };
+        Err(Error::Conflict(format!(
+            "{marked} marked as {}, and will be unknown without it; all of it is kept, and comes back when the type is \
+             made again",
+            one.name
+        )))
     }
 
     fn check_type(&self, new: &Type) -> Result<(), Error> {
@@ -99,18 +119,31 @@ impl State {
     }
 }
 
+/// The first key that chooses no type.
+fn free_key(types: &[Type]) -> String {
+    let mut keys = KEYS.chars().map(String::from);
+    let free = |key: &String| types.iter().all(|one| one.removed || one.key != *key);
+    keys.find(free).unwrap_or_default()
+}
+
+/// A type that was removed, in use again; with another key, if its own is taken.
+pub(super) fn returning(types: &[Type], one: &Type) -> Type {
+    let taken = types.iter().any(|other| !other.removed && other.key == one.key);
+    Type {
+        key: if taken { free_key(types) } else { one.key.clone() },
+        removed: false,
+        ..one.clone()
+    }
+}
+
 /// A new type, with the first free key and colour.
 pub(super) fn new_type(types: &[Type], name: &str) -> Type {
     let used = || types.iter().filter(|one| !one.removed);
-    let key = KEYS
-        .chars()
-        .map(String::from)
-        .find(|key| used().all(|one| one.key != *key));
     let colour = (0..COLOURS).find(|colour| used().all(|one| one.colour != *colour));
     Type {
         id: types.iter().map(|one| one.id).max().unwrap_or(0) + 1,
         name: name.to_owned(),
-        key: key.unwrap_or_default(),
+        key: free_key(types),
         colour: colour.unwrap_or(types.len() as u32 % COLOURS),
         removed: false,
     }

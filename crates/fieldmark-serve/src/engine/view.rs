@@ -1,14 +1,16 @@
 //! Sentences as people see them: text, what is known, what is suggested.
 
 use super::cells::{self, Cell, LabelMap};
-use super::corpus::Text;
+use super::corpus::{Corpus, Text};
+use super::prior::Prior;
 use super::state::State;
 use super::wire::{Choice, NamedAssertion, Sentence, Suggestion};
 use crate::project::{Assertion, Error, UserId};
 use fieldmark::chain::inference::SpanReader;
-use fieldmark::core::{Alphabet, Scheme};
-use fieldmark::learn::Estimator;
+use fieldmark::core::{Alphabet, Dataset, Scheme};
+use fieldmark::learn::{Estimator, Fitted};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// What the model, or a list, says of a sentence.
 #[derive(Clone, Debug, Default)]
@@ -50,16 +52,35 @@ impl Estimated {
 /// How much of the text around a sentence is shown, in bytes.
 const CONTEXT: usize = 400;
 
-impl State {
+/// What sentences are estimated with. It is a copy of a few pointers: nobody has to wait until a long document is
+/// estimated.
+#[derive(Clone)]
+pub(super) struct Estimating {
+    pub corpus: Arc<Corpus>,
+    data: Arc<Dataset>,
+    model: Arc<Fitted>,
+    pub map: Arc<LabelMap>,
+    prior: Arc<Prior>,
+    pub warm: bool,
+}
+
+/// What somebody sees of a sentence, before it is estimated.
+pub(super) struct Drawn {
+    pub number: usize,
+    pub index: usize,
+    pub cells: Vec<Cell>,
+    pub known: Vec<NamedAssertion>,
+}
+
+impl Estimating {
     /// Asks the model about a sentence, under what these cells say.
     pub fn estimate(&self, number: usize, index: usize, cells: &[Cell]) -> Result<Estimated, Error> {
         let text = self.corpus.get(number);
-        let sequence = text.first_sequence + index;
+        let instance = self.data.instance(text.first_sequence + index);
         let known = cells::labels(cells, &self.map);
-        let first = self.pool.positions(sequence).start;
+        let first = instance.positions().start;
         let mut estimator = Estimator::new(&self.model);
-        let mut inference =
-            estimator.load(&self.pool, sequence, |position| known[position - first].gold())?;
+        let mut inference = estimator.load_instance(instance, |position| known[position - first].gold())?;
         let mut estimated = Estimated {
             origin: "model",
             blank: !self.warm,
@@ -82,7 +103,7 @@ impl State {
             }
             return Ok(estimated);
         }
-        let labels: Alphabet = self.pool.labels().iter().take(inference.labels()).collect();
+        let labels: Alphabet = self.map.labels().iter().take(inference.labels()).collect();
         let reader = SpanReader::new(Scheme::Iob2, &labels);
         let names: Vec<&str> = estimated.path.iter().map(|&label| labels.name(label)).collect();
         for span in Scheme::Iob2.spans(&names) {
@@ -98,30 +119,54 @@ impl State {
     }
 
     /// A sentence as somebody sees it.
-    pub fn sentence(&self, number: usize, index: usize, user: UserId) -> Result<Sentence, Error> {
-        let text = self.corpus.get(number);
-        let cells = self.view(number, user, text.sentence(index));
-        let estimated = self.estimate(number, index, &cells)?;
-        Ok(self.shown(number, index, &cells, &estimated))
+    pub fn sentence(&self, drawn: Drawn) -> Result<Sentence, Error> {
+        let estimated = self.estimate(drawn.number, drawn.index, &drawn.cells)?;
+        Ok(self.shown(drawn, &estimated))
     }
 
     /// The same from what was found out already.
-    pub fn shown(&self, number: usize, index: usize, cells: &[Cell], estimated: &Estimated) -> Sentence {
-        let text = self.corpus.get(number);
-        let tokens = text.sentence(index);
+    pub fn shown(&self, drawn: Drawn, estimated: &Estimated) -> Sentence {
+        let text = self.corpus.get(drawn.number);
+        let tokens = text.sentence(drawn.index);
         let bytes = text.bytes_of(tokens.clone());
         let (before, after) = context(text, &bytes);
         Sentence {
-            index,
+            index: drawn.index,
             start: tokens.start,
             end: tokens.end,
             text: text.text[bytes.clone()].to_owned(),
             before: before.to_owned(),
             after: after.to_owned(),
             tokens: text.utf16(tokens.clone(), bytes.start, bytes.end),
-            known: self.named(cells::assertions(cells, tokens.start)),
-            suggestions: suggestions(cells, estimated, tokens.start),
+            suggestions: suggestions(&drawn.cells, estimated, tokens.start),
+            known: drawn.known,
             origin: estimated.origin,
+        }
+    }
+}
+
+impl State {
+    /// What sentences are estimated with now.
+    pub fn estimating(&self) -> Estimating {
+        Estimating {
+            corpus: self.corpus.clone(),
+            data: self.pool.data().clone(),
+            model: self.model.clone(),
+            map: self.map.clone(),
+            prior: self.prior.clone(),
+            warm: self.warm,
+        }
+    }
+
+    /// What somebody sees of a sentence, before it is estimated.
+    pub fn draw(&self, number: usize, index: usize, user: UserId) -> Drawn {
+        let tokens = self.corpus.get(number).sentence(index);
+        let cells = self.view(number, user, tokens.clone());
+        Drawn {
+            number,
+            index,
+            known: self.named(cells::assertions(&cells, tokens.start)),
+            cells,
         }
     }
 

@@ -251,4 +251,7 @@ pub struct ChangeType {
     /// Whether it is gone.
     #[serde(default)]
     pub removed: Option<bool>,
+    /// Whether it goes although something is marked with it.
+    #[serde(default)]
+    pub force: bool,
 }

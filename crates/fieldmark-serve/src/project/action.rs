@@ -86,6 +86,9 @@ pub enum Deed {
     Adjudicate {
         /// What holds.
         assertions: Vec<Assertion>,
+        /// First tokens and ends of the conflicts that are decided by it: nothing else holds there.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        regions: Vec<(u32, u32)>,
     },
     /// Writes something beside the text.
     Comment {

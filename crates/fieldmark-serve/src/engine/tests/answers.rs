@@ -154,9 +154,9 @@ fn undo_and_redo_across_everything() {
             .map(|position| format!("{:?}", state.pool.known(position)))
             .collect::<Vec<_>>();
         let marks = (0..2)
-            .map(|number| state.marks(number).count())
+            .map(|number| state.words.marks(number).count())
             .collect::<Vec<_>>();
-        let mut skipped: Vec<usize> = state.skipped.iter().copied().collect();
+        let mut skipped: Vec<_> = state.skipped.iter().copied().collect();
         skipped.sort_unstable();
         (known, marks, skipped, state.answers())
     };
@@ -322,7 +322,7 @@ fn estimates_after_an_answer_are_those_of_a_fresh_run() {
         let text = state.corpus.get(number);
         let user = state.users.iter().find(|(_, name)| name == "ada").unwrap().0;
         let cells = state.view(number, user, text.sentence(0));
-        let own = state.estimate(number, 0, &cells).unwrap();
+        let own = state.estimating().estimate(number, 0, &cells).unwrap();
         assert_eq!(own.path, estimate.path());
         for token in 0..own.path.len() {
             let labels = state.map.len();
@@ -410,6 +410,7 @@ fn types_come_change_and_go() {
         key: None,
         colour: None,
         removed,
+        force: true,
     };
     place
         .engine()

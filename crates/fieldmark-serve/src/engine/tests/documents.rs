@@ -67,7 +67,7 @@ fn sentences_have_offsets_of_their_own() {
     let place = Place::new(&[text], &["NAME"], everything());
     let state = place.engine().state();
     for index in 0..state.corpus.get(0).sentences() {
-        let sentence = state.sentence(0, index, 2).unwrap();
+        let sentence = state.estimating().sentence(state.draw(0, index, 2)).unwrap();
         let units: Vec<u16> = sentence.text.encode_utf16().collect();
         for (token, [start, end]) in (sentence.start..sentence.end).zip(&sentence.tokens) {
             let word = String::from_utf16(&units[*start..*end]).unwrap();
@@ -260,7 +260,10 @@ fn exports_are_read_back() {
         )
         .unwrap();
     place
-        .act("ada", json!({ "kind": "assert", "document": 2, "assertions": [{ "start": 0, "end": 1, "type": "NAME" }] }))
+        .act(
+            "ada",
+            json!({ "kind": "document", "document": 2, "spans": [{ "start": 0, "end": 1, "type": "NAME" }] }),
+        )
         .unwrap();
     let expected = [
         ("Ada", "NAME"),

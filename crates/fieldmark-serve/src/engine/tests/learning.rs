@@ -89,12 +89,12 @@ fn a_new_model_respects_what_came_in_the_meantime() {
     assert!(state.warm);
     state.asked.clear();
     let user = state.users.iter().find(|(_, name)| name == "ada").unwrap().0;
-    while let Some(asked) = state.ask(user, None).unwrap() {
+    while let Some(asked) = state.ask(user, None) {
         assert!(!state.pool.is_labelled(asked.position), "{asked:?}");
         assert_eq!(asked.kind, Kind::Token);
         let (number, _) = state.corpus.place(asked.sequence);
         assert!(state.corpus.get(number).id > 10);
-        state.skipped.insert(asked.position);
+        state.skipped.insert((user, asked.position));
     }
 }
 
@@ -118,6 +118,7 @@ fn a_model_for_labels_that_are_gone_is_thrown_away() {
         key: None,
         colour: None,
         removed: Some(true),
+        force: true,
     };
     engine.change_type("ada", 2, &change).unwrap();
     engine.train(&super::super::train::Threads::new(), job);

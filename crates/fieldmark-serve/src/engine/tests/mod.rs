@@ -2,6 +2,7 @@
 
 mod answers;
 mod documents;
+mod layers;
 mod learning;
 mod people;
 

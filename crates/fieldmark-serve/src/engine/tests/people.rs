@@ -117,7 +117,7 @@ fn suggestions_do_not_tell_the_answers_of_others() {
     let spans = |user: &str| {
         let state = place.engine().state();
         let id = state.users.iter().find(|(_, name)| name == user).unwrap().0;
-        let sentence = state.sentence(0, 0, id).unwrap();
+        let sentence = state.estimating().sentence(state.draw(0, 0, id)).unwrap();
         sentence
             .suggestions
             .iter()

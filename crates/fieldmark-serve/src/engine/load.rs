@@ -1,0 +1,114 @@
+//! From the database to what is in memory: the config, and documents with what it observes of their tokens.
+
+use super::corpus::Corpus;
+use super::state::share_of;
+use crate::project::{DocumentId, Error, Project, Settings, StoredDocument};
+use fieldmark::Describer;
+use fieldmark::config::{Config, SchemeName, UnseenName};
+use fieldmark::core::DatasetBuilder;
+use fieldmark::text::document::{Document, GivenToken, GivenTokens};
+use fieldmark::text::features::Resources;
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// The config of projects that are given none.
+pub const DEFAULT_CONFIG: &str = include_str!("default.toml");
+
+const CONFIG: &str = "config";
+
+/// Prepares a config for a project: labels are those of IOB2, and every label may follow every other, because nobody knows
+/// yet what does.
+pub(super) fn describer(mut config: Config, resources: Resources) -> Result<Describer, Error> {
+    config.labels.scheme = SchemeName::Iob2;
+    config.model.unseen_transitions = UnseenName::Free;
+    Ok(Describer::new(config, resources)?)
+}
+
+/// Keeps the config of a new project.
+pub(super) fn save_config(project: &mut Project, describer: &Describer) -> Result<(), Error> {
+    for (name, content) in describer.resources().iter() {
+        project.store_mut().add_resource(name, content)?;
+    }
+    let text = describer.config().to_toml();
+    project.store_mut().set_meta(CONFIG, &text)
+}
+
+pub(super) fn load_config(project: &Project) -> Result<Describer, Error> {
+    let text = project.store().meta(CONFIG)?;
+    let text = text.as_deref().unwrap_or(DEFAULT_CONFIG);
+    let config = Config::parse(text, &[])
+        .map_err(|error| Error::refused(format_args!("the config of the project cannot be used: {error}")))?;
+    let mut resources = Resources::default();
+    for (name, content) in project.store().resources()? {
+        resources.insert(name, content);
+    }
+    describer(config, resources)
+}
+
+/// A document with the tokens that it had when it was added.
+pub(super) fn with_tokens(stored: &StoredDocument) -> Cow<'_, Document> {
+    if stored.document.given.is_some() {
+        return Cow::Borrowed(&stored.document);
+    }
+    let token = |range: &Range<usize>| GivenToken {
+        range: range.clone(),
+        ..GivenToken::default()
+    };
+    let sentences = stored.cut.sentences.iter();
+    let sentences = sentences.map(|sentence| stored.cut.tokens[sentence.clone()].iter().map(token).collect());
+    let mut document = stored.document.clone();
+    document.given = Some(GivenTokens {
+        sentences: sentences.collect(),
+        ..GivenTokens::default()
+    });
+    Cow::Owned(document)
+}
+
+fn is_shared(settings: &Settings, id: DocumentId) -> bool {
+    share_of(settings.seed, id as u64, 0) < settings.shared
+}
+
+/// Adds the documents of a project from a number on, with what is observed of their tokens.
+pub(super) fn add_documents(
+    project: &Project,
+    settings: &Settings,
+    describer: &Describer,
+    first: DocumentId,
+    builder: &mut DatasetBuilder,
+    corpus: &mut Corpus,
+) -> Result<(), Error> {
+    describer.describe(builder, |describe| {
+        project.store().for_each_document(first, |stored| {
+            describe(&with_tokens(&stored))?;
+            let shared = is_shared(settings, stored.id);
+            corpus.add(stored, shared);
+            Ok(())
+        })
+    })?;
+    if builder.positions() != corpus.positions() {
+        return Err(Error::refused(format_args!(
+            "the documents have {} tokens, but had {} when they were added; was the project made with another version of \
+             fieldmark?",
+            builder.positions(),
+            corpus.positions()
+        )));
+    }
+    Ok(())
+}
+
+/// Adds the documents of a project from a number on to another, without what is observed.
+pub(super) fn add_texts(
+    project: &Project,
+    settings: &Settings,
+    first: DocumentId,
+    end: DocumentId,
+    corpus: &mut Corpus,
+) -> Result<(), Error> {
+    project.store().for_each_document(first, |stored| {
+        if stored.id < end {
+            let shared = is_shared(settings, stored.id);
+            corpus.add(stored, shared);
+        }
+        Ok(())
+    })
+}
