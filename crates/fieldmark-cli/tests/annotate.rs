@@ -47,6 +47,24 @@ fn a_project_is_made_filled_and_taken_away() {
     );
 }
 
+/// Whatever else is to be done instead of the page, is done.
+#[test]
+fn without_a_page_there_is_still_an_export() {
+    let place = place();
+    let said = |arguments: &str| common::errors(&place.command(arguments).done().success());
+    let told = said("annotate p train.iob --no-page --export columns out.iob");
+    assert!(told.contains("wrote out.iob"), "{told}");
+    assert!(place.read("out.iob").contains("Paris\tB-LOC"));
+    let told = said("annotate p --no-page --export-model m.fmk");
+    assert!(
+        told.contains("wrote m.fmk") && place.path("m.fmk").is_file(),
+        "{told}"
+    );
+    let link = place.run("annotate p --add-user ada --export jsonl out.jsonl");
+    assert!(link.contains("?token="), "{link}");
+    assert!(place.read("out.jsonl").contains("LOC"));
+}
+
 #[test]
 fn mistakes_are_sentences_and_leave_nothing_behind() {
     let place = place();

@@ -164,7 +164,7 @@ struct InsteadOptions {
     #[arg(long, value_name = "FILE")]
     export_model: Option<PathBuf>,
 
-    /// Make the project and add documents, and end
+    /// Make the project, add documents, export, and end
     #[arg(long)]
     no_page: bool,
 }
@@ -199,24 +199,33 @@ impl Arguments {
     pub fn run(self, console: &Console) -> Result<(), Failure> {
         if let Some(name) = &self.instead.add_user {
             check_user_name(name).map_err(failure)?;
-            if Project::exists(&self.project) && !self.changes_documents() {
+            let beside = !self.changes_documents() && !self.exports();
+            if Project::exists(&self.project) && beside {
                 let store = Project::database_beside(&self.project).map_err(failure)?;
                 return self.add_user(name, store, console);
             }
         }
-        let mut project = self.open(console)?;
-        if self.instead.no_page && self.instead.add_user.is_none() {
-            return Ok(());
-        }
-        if let Some(name) = &self.instead.add_user {
-            drop(project);
-            let store = Project::database_beside(&self.project).map_err(failure)?;
-            return self.add_user(name, store, console);
-        }
-        if self.instead.export.is_some() || self.instead.export_model.is_some() {
+        let project = self.open(console)?;
+        if self.exports() {
             let engine = Engine::open(project.into_project()).map_err(failure)?;
-            return self.export(&engine, console);
+            self.export(&engine, console)?;
+        } else if self.instead.add_user.is_none() && !self.instead.no_page {
+            return self.serve_as_somebody(project, console);
+        } else {
+            drop(project);
         }
+        let Some(name) = &self.instead.add_user else {
+            return Ok(());
+        };
+        let store = Project::database_beside(&self.project).map_err(failure)?;
+        self.add_user(name, store, console)
+    }
+
+    fn exports(&self) -> bool {
+        self.instead.export.is_some() || self.instead.export_model.is_some()
+    }
+
+    fn serve_as_somebody(&self, mut project: NewProject, console: &Console) -> Result<(), Failure> {
         let name = self.own_name();
         check_user_name(&name).map_err(failure)?;
         let token = Token::random().map_err(Failure::ours)?;
