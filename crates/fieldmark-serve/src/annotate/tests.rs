@@ -380,6 +380,29 @@ async fn files_come_in_and_go_out() {
 }
 
 #[tokio::test]
+async fn a_request_with_other_content_has_its_status() {
+    let page = Page::new(&["Ada met Grace."]);
+    let action = |token: u64| json!({ "request": "r", "kind": "assert", "document": 1, "assertions": assertion(token, Some("NAME")) });
+    let (status, first) = page.ask(&page.ada, "POST", "/api/actions", action(0)).await;
+    assert_eq!(status, 200, "{first}");
+    let (status, refused) = page.ask(&page.ada, "POST", "/api/actions", action(1)).await;
+    assert_eq!(status, 409, "{refused}");
+    assert!(
+        refused["error"].as_str().unwrap().contains("something else"),
+        "{refused}"
+    );
+    let (status, _) = page
+        .ask(&page.ada, "POST", "/api/undo", json!({ "request": "r" }))
+        .await;
+    assert_eq!(status, 409);
+    let (status, again) = page.ask(&page.ada, "POST", "/api/actions", action(0)).await;
+    assert_eq!((status, &again["action"]), (StatusCode::OK, &first["action"]));
+    assert_eq!(again["project"]["progress"]["answers"], 1);
+    let (status, _) = page.ask(&page.bob, "POST", "/api/actions", action(1)).await;
+    assert_eq!(status, 200, "names are those of one person");
+}
+
+#[tokio::test]
 async fn news_come_as_events() {
     let page = Page::new(&["Ada met Grace."]);
     let request = Request::get("/api/events")

@@ -22,6 +22,7 @@ mod doubts;
 mod export;
 mod history;
 mod import;
+mod once;
 mod prior;
 mod question;
 mod state;

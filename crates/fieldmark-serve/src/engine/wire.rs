@@ -108,7 +108,7 @@ pub struct Question {
 }
 
 /// What a client wants to do.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ActionRequest {
     /// Its name, which is used once.
     pub request: String,

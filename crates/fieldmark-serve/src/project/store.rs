@@ -308,6 +308,15 @@ impl Store {
         found.optional().map_err(|error| self.fail(error))?.transpose()
     }
 
+    /// What somebody's request asked for, as a fingerprint; `None` if it is new, or of an older program.
+    pub fn content(&self, user: UserId, request: &str) -> Result<Option<String>, Error> {
+        let statement = "SELECT content FROM requests WHERE user = ?1 AND request = ?2";
+        let found = self
+            .connection
+            .query_row(statement, params![user, request], |row| row.get(0));
+        found.optional().map_err(|error| self.fail(error))
+    }
+
     /// An action by its number.
     pub fn action(&self, id: ActionId) -> Result<Option<Action>, Error> {
         let statement = "SELECT id, request, user, time, document, payload, seconds, question FROM actions \
@@ -381,6 +390,15 @@ impl Writing<'_> {
     fn execute(&self, statement: &str, values: impl rusqlite::Params) -> Result<usize, Error> {
         let write = || self.store.connection.prepare_cached(statement)?.execute(values);
         write().map_err(|error| self.store.fail(error))
+    }
+
+    /// Keeps what a request asks for, as a fingerprint: a request of the same name can be held against it later.
+    pub fn keep_content(&self, user: UserId, request: &str, content: &str) -> Result<(), Error> {
+        self.execute(
+            "INSERT INTO requests VALUES (?1, ?2, ?3)",
+            params![user, request, content],
+        )
+        .map(drop)
     }
 
     /// Stores a new type; its number must be new, too.
