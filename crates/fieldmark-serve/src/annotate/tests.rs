@@ -403,6 +403,35 @@ async fn a_request_with_other_content_has_its_status() {
 }
 
 #[tokio::test]
+async fn settings_are_changed() {
+    let page = Page::new(&["Ada met Grace."]);
+    assert_eq!(page.get("/api/settings").await["batch"], 10);
+    let wish = |change: Value| json!({ "request": change.to_string(), "change": change });
+    let (status, settings) = page
+        .ask(
+            &page.ada,
+            "POST",
+            "/api/settings",
+            wish(json!({ "batch": 4, "c2": 0.5 })),
+        )
+        .await;
+    assert_eq!(status, 200, "{settings}");
+    assert_eq!((&settings["batch"], &settings["c2"]), (&json!(4), &json!(0.5)));
+    assert_eq!(page.get("/api/settings").await, settings);
+    for change in [
+        json!({ "batch": 0 }),
+        json!({ "tempo": 1 }),
+        json!({ "strategy": "best" }),
+        json!({ "tokenizer": { "custom": ["x"] } }),
+    ] {
+        let (status, answer) = page.ask(&page.ada, "POST", "/api/settings", wish(change)).await;
+        assert_eq!(status, 422, "{answer}");
+        assert!(answer["error"].is_string());
+    }
+    assert_eq!(page.get("/api/settings").await, settings);
+}
+
+#[tokio::test]
 async fn news_come_as_events() {
     let page = Page::new(&["Ada met Grace."]);
     let request = Request::get("/api/events")

@@ -494,7 +494,9 @@ impl State {
             Deed::Flag { on: false } => "no flag".to_owned(),
             Deed::Done { on: true } => "document done".to_owned(),
             Deed::Done { on: false } => "document not done".to_owned(),
-            Deed::Undo { .. } | Deed::Redo { .. } | Deed::Type { .. } => String::new(),
+            Deed::Undo { .. } | Deed::Redo { .. } | Deed::Type { .. } | Deed::Settings { .. } => {
+                String::new()
+            }
         }
     }
 }

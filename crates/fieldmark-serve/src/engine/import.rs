@@ -2,7 +2,8 @@
 
 use super::Engine;
 use super::prior::Prior;
-use super::state::{self, State, share_of};
+use super::settings::holds_out;
+use super::state::{self, State};
 use super::types::check_name;
 use crate::project::{
     Action, Assertion, Borders, Deed, DocumentId, Error, LONGEST_TEXT, NewAction, Project, Settings, Type,
@@ -53,9 +54,9 @@ struct Prepared {
 
 /// A project that is made or opened.
 pub struct NewProject {
-    project: Project,
-    describer: Describer,
-    settings: Settings,
+    pub(super) project: Project,
+    pub(super) describer: Describer,
+    pub(super) settings: Settings,
     is_new: bool,
 }
 
@@ -72,8 +73,8 @@ impl NewProject {
         let fresh = !Project::exists(path);
         if !fresh && config.is_some() {
             return Err(Error::refused(format_args!(
-                "{} has a config already, by which its documents were cut into tokens; leave --config out, or make a new \
-                 project",
+                "{} has a config already, by which its documents were cut into tokens; change it once it is open, or make a \
+                 new project",
                 path.display()
             )));
         }
@@ -92,10 +93,12 @@ impl NewProject {
         let settings = match known {
             Some(known) => known,
             None => {
-                if let Some(describer) = &prepared {
-                    state::save_config(&mut project, describer)?;
-                }
-                settings.save(project.store_mut())?;
+                project.store_mut().atomically(|writing| {
+                    if let Some(describer) = &prepared {
+                        state::write_config(writing, describer)?;
+                    }
+                    settings.write(writing)
+                })?;
                 settings
             }
         };
@@ -314,9 +317,7 @@ fn store(
     }
     imported.added = documents.len();
     let (first, actions) = project.store_mut().atomically(|writing| {
-        let first = writing.add_documents(&documents, |id| {
-            !settings.held_out_sentences && share_of(settings.seed, id as u64, u64::MAX) < settings.held_out
-        })?;
+        let first = writing.add_documents(&documents, |id| holds_out(settings, id))?;
         let mut actions = Vec::new();
         for (id, ((document, cut), spans)) in (first..).zip(documents.iter().zip(labels)) {
             let Some(spans) = spans else { continue };

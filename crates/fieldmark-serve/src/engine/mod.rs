@@ -8,6 +8,7 @@
 //! * `cells`, `corpus`, `history`: what is said of tokens; texts; undo and redo.
 //! * `view`: sentences as people see them; `documents`: lists and whole documents.
 //! * `import`, `prior`: documents with and without labels; suggestions before there is a model.
+//! * `once`, `settings`: requests that come again; what is decided anew.
 //! * `curve`: scores on what is held out, and what more answers may bring.
 //! * `agreement`, `doubts`: where people differ, and where the model doubts what they say.
 //! * `export`: documents and the model as files.
@@ -25,6 +26,7 @@ mod import;
 mod once;
 mod prior;
 mod question;
+mod settings;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -39,6 +41,7 @@ pub use documents::{DocumentView, List, ListRequest};
 pub use doubts::DoubtReport;
 pub use export::{EXPORT_FORMATS, ExportOptions, Exported};
 pub use import::{ImportOptions, Imported, NewProject};
+pub use settings::{ChangeSettings, SettingsReport, reshaped};
 pub use state::DEFAULT_CONFIG;
 pub use train::Trainer;
 

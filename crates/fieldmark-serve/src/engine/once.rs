@@ -4,7 +4,7 @@
 
 use super::state::State;
 use super::wire::{ActionRequest, ChangeType, NewType};
-use crate::project::{Action, DocumentId, Error, TypeId, UserId, Writing};
+use crate::project::{Action, DocumentId, Error, SettingsChange, TypeId, UserId, Writing};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -72,6 +72,11 @@ impl Content {
     pub fn of_type(id: TypeId, change: &ChangeType) -> Self {
         let said = (id, &change.name, &change.key, change.colour, change.removed);
         Self::new("type", said, &["type"])
+    }
+
+    /// Of a change of settings.
+    pub fn of_settings(change: &SettingsChange) -> Self {
+        Self::new("settings", change, &["settings"])
     }
 
     /// Keeps it with the action that it becomes.

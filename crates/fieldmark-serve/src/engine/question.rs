@@ -1,13 +1,13 @@
 //! What to ask next.
 //!
-//! Most questions are those of the strategy. Every tenth is a *test question*: a whole sentence of the part that is held
+//! Most questions are those of the strategy, about a token or its whole sentence. Every tenth is a *test question*: a whole sentence of the part that is held
 //! out, to measure models with. Where several people annotate, every fifth is one that somebody else was asked about a
 //! shared document, to see whether they agree. Before there is a model, what lists and expressions find is asked in turn
 //! with random tokens.
 
 use super::state::{Layer, State, question_name, question_token};
 use super::wire::{DocumentName, Question, Suggestion, Target};
-use crate::project::{Deed, DocumentId, Error, UserId};
+use crate::project::{Deed, DocumentId, Error, Unit, UserId};
 use fieldmark::learn::Strategy;
 
 /// How much a question asks.
@@ -126,9 +126,17 @@ impl State {
             let Some(question) = self.ranking.ask() else {
                 break None;
             };
-            let position = self.pool.positions(question.sequence).start + question.position;
-            if self.skipped.contains(&position) {
-                self.ranking.pass(&self.pool, &question);
+            let asked = self.in_units(Asked {
+                kind: Kind::Token,
+                sequence: question.sequence,
+                position: self.pool.positions(question.sequence).start + question.position,
+                why: None,
+            });
+            if self.skipped.contains(&asked.position) {
+                // Of a whole sentence that was left out, no other word is asked.
+                if asked.kind == Kind::Token {
+                    self.ranking.pass(&self.pool, &question);
+                }
                 continue;
             }
             let (number, _) = self.corpus.place(question.sequence);
@@ -146,14 +154,24 @@ impl State {
                 _ => format!("{} {:.3}", strategy.title(), strategy.value(question.key)),
             };
             break Some(Asked {
-                kind: Kind::Token,
-                sequence: question.sequence,
-                position,
                 why: Some(why),
+                ..asked
             });
         };
         self.rank_again(back)?;
         Ok(found)
+    }
+
+    /// A question about a token, or about its whole sentence if that is what people are asked.
+    fn in_units(&self, asked: Asked) -> Asked {
+        match self.settings.unit {
+            Unit::Token => asked,
+            Unit::Sentence => Asked {
+                kind: Kind::Sentence,
+                position: self.pool.positions(asked.sequence).start,
+                ..asked
+            },
+        }
     }
 
     fn ask_test(&self, user: UserId) -> Option<Asked> {
@@ -201,12 +219,12 @@ impl State {
             let (number, index) = self.corpus.place(sequence);
             let text = self.corpus.get(number);
             for found in self.prior.find(text, text.sentence(index)) {
-                let asked = Asked {
+                let asked = self.in_units(Asked {
                     kind: Kind::Token,
                     sequence,
                     position: text.first_position + found.tokens.start,
                     why: Some(format!("found by a {}", found.origin)),
-                };
+                });
                 if self.is_open(&asked, user) {
                     return Some(asked);
                 }
@@ -221,16 +239,19 @@ impl State {
         let positions = text.first_position..text.first_position + text.tokens();
         let keys = self.ranking.keys();
         let open = positions
-            .filter(|&position| !keys[position].is_nan())
-            .map(|position| Asked {
-                kind: Kind::Token,
-                sequence: self.sequence_of(position),
-                position,
-                why: None,
+            .filter(|&position| !keys[position].is_nan() && !self.pool.is_labelled(position))
+            .map(|position| {
+                let asked = self.in_units(Asked {
+                    kind: Kind::Token,
+                    sequence: self.sequence_of(position),
+                    position,
+                    why: None,
+                });
+                (keys[position], asked)
             })
-            .filter(|asked| self.is_open(asked, user));
-        let best = open.min_by(|one, other| keys[one.position].total_cmp(&keys[other.position]));
-        best.or_else(|| {
+            .filter(|(_, asked)| self.is_open(asked, user));
+        let best = open.min_by(|(one, _), (other, _)| one.total_cmp(other));
+        best.map(|(_, asked)| asked).or_else(|| {
             let sequences = text.first_sequence..text.first_sequence + text.sentences();
             let held_out = sequences.filter(|&sequence| self.pool.is_aside(sequence));
             held_out
@@ -325,6 +346,7 @@ impl State {
         Ok(Question {
             id: self.name_of(asked),
             kind,
+            test: self.pool.is_aside(asked.sequence),
             document: DocumentName {
                 id: text.id,
                 name: text.name.clone(),

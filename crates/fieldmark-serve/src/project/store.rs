@@ -392,6 +392,24 @@ impl Writing<'_> {
         write().map_err(|error| self.store.fail(error))
     }
 
+    /// Keeps something under a name.
+    pub fn set_meta(&self, key: &str, value: &str) -> Result<(), Error> {
+        let statement = "INSERT INTO meta VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2";
+        self.execute(statement, [key, value]).map(drop)
+    }
+
+    /// Keeps the files that the config names, and no others.
+    pub fn set_resources<'a>(
+        &self,
+        resources: impl IntoIterator<Item = (&'a str, &'a [u8])>,
+    ) -> Result<(), Error> {
+        self.execute("DELETE FROM resources", [])?;
+        for (name, content) in resources {
+            self.execute("INSERT INTO resources VALUES (?1, ?2)", params![name, content])?;
+        }
+        Ok(())
+    }
+
     /// Keeps what a request asks for, as a fingerprint: a request of the same name can be held against it later.
     pub fn keep_content(&self, user: UserId, request: &str, content: &str) -> Result<(), Error> {
         self.execute(
@@ -399,6 +417,25 @@ impl Writing<'_> {
             params![user, request, content],
         )
         .map(drop)
+    }
+
+    /// Decides anew which documents are for tests.
+    pub fn hold_out(&self, held_out: impl Fn(DocumentId) -> bool) -> Result<(), Error> {
+        for id in self.store.rows("SELECT id FROM documents", |row| row.get(0))? {
+            self.execute(
+                "UPDATE documents SET held_out = ?2 WHERE id = ?1 AND held_out <> ?2",
+                params![id, held_out(id)],
+            )?;
+        }
+        Ok(())
+    }
+
+    /// The number that the next action gets.
+    pub fn next_action(&self) -> Result<ActionId, Error> {
+        let connection = &self.store.connection;
+        let last = connection.query_row("SELECT max(id) FROM actions", [], |row| row.get(0));
+        let last: Option<ActionId> = last.map_err(|error| self.store.fail(error))?;
+        Ok(last.unwrap_or(0) + 1)
     }
 
     /// Stores a new type; its number must be new, too.

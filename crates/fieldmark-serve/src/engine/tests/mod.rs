@@ -4,6 +4,7 @@ mod answers;
 mod documents;
 mod learning;
 mod people;
+mod settings;
 
 use super::import::{ImportOptions, NewProject};
 use super::wire::{ActionAnswer, ActionRequest, NewType};
