@@ -38,6 +38,7 @@ pub fn routes(engine: Arc<Engine>, shutdown: Shutdown) -> Router {
         .route("/api/redo", post(redo))
         .route("/api/documents", get(documents).post(files::upload))
         .route("/api/documents/{id}", get(document))
+        .route("/api/files", post(files::upload_all))
         .route("/api/progress", get(progress))
         .route("/api/agreement", get(agreement))
         .route("/api/adjudication/{document}", get(adjudication))

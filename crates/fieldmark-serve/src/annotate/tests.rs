@@ -432,6 +432,45 @@ async fn settings_are_changed() {
 }
 
 #[tokio::test]
+async fn several_files_come_in_one_request() {
+    let page = Page::new(&["Ada met Grace."]);
+    let bearer = format!("Bearer {}", page.ada.secret());
+    let headers = [("authorization", bearer.as_str())];
+    let text = "Alan wrote.";
+    let annotations = "T1\tPER 0 4\tAlan\n";
+    let head =
+        json!([{ "name": "a.txt", "size": text.len() }, { "name": "a.ann", "size": annotations.len() }]);
+    let body = format!("{head}\n{text}{annotations}");
+    let send = async |body: &str| {
+        let (status, _, answer) = page.send("POST", "/api/files", &headers, body).await;
+        (status, serde_json::from_slice::<Value>(&answer).unwrap())
+    };
+    for (body, expected) in [
+        (format!("{head}\n{text}"), "the body ends within \"a.ann\""),
+        (format!("{body}and more"), "8 bytes after the last"),
+        ("[]\n".to_owned(), "at least one file"),
+        ("nothing".to_owned(), "no JSON"),
+    ] {
+        let (status, answer) = send(&body).await;
+        assert_eq!(status, 400, "{answer}");
+        assert!(answer["error"].as_str().unwrap().contains(expected), "{answer}");
+    }
+    let (status, answer) = send("[{\"name\": \"a.ann\", \"size\": 0}]\n").await;
+    assert_eq!(status, 422, "{answer}");
+    assert!(
+        answer["error"].as_str().unwrap().contains("there is no a.txt"),
+        "{answer}"
+    );
+    assert_eq!(page.get("/api/project").await["documents"], 1);
+    let (status, answer) = send(&body).await;
+    assert_eq!(
+        (status, &answer["added"], &answer["labelled"]),
+        (StatusCode::OK, &json!(1), &json!(1))
+    );
+    assert_eq!(page.get("/api/documents/2").await["known"][0]["type"], "PER");
+}
+
+#[tokio::test]
 async fn news_come_as_events() {
     let page = Page::new(&["Ada met Grace."]);
     let request = Request::get("/api/events")

@@ -7,7 +7,8 @@
 //!
 //! * `cells`, `corpus`, `history`: what is said of tokens; texts; undo and redo.
 //! * `view`: sentences as people see them; `documents`: lists and whole documents.
-//! * `import`, `prior`: documents with and without labels; suggestions before there is a model.
+//! * `import`, `files`, `prior`: documents with and without labels; files that belong together; suggestions before there is
+//!   a model.
 //! * `once`, `settings`: requests that come again; what is decided anew.
 //! * `curve`: scores on what is held out, and what more answers may bring.
 //! * `agreement`, `doubts`: where people differ, and where the model doubts what they say.
@@ -21,6 +22,7 @@ mod curve;
 mod documents;
 mod doubts;
 mod export;
+mod files;
 mod history;
 mod import;
 mod once;
@@ -40,6 +42,7 @@ pub use curve::ProgressReport;
 pub use documents::{DocumentView, List, ListRequest};
 pub use doubts::DoubtReport;
 pub use export::{EXPORT_FORMATS, ExportOptions, Exported};
+pub use files::SentFile;
 pub use import::{ImportOptions, Imported, NewProject};
 pub use settings::{ChangeSettings, SettingsReport, reshaped};
 pub use state::DEFAULT_CONFIG;
