@@ -61,6 +61,29 @@ fn offsets_are_those_of_javascript() {
     assert_eq!(han, 2, "scripts without spaces are cut between characters");
 }
 
+/// Characters of scripts without spaces are tokens, wherever they stand; marks stay with their letters.
+#[test]
+fn digits_and_letters_do_not_swallow_what_comes_after_them() {
+    let words = |text: &str| {
+        let place = Place::new(&[text], &["NAME"], everything());
+        let state = place.engine().state();
+        let own = state.corpus.get(0);
+        (0..own.tokens())
+            .map(|token| own.words(token..token + 1).to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        words("2024年3月DNA鑑定"),
+        ["2024", "年", "3", "月", "DNA", "鑑", "定"]
+    );
+    assert_eq!(
+        words("か\u{3099}くせいＡＢ"),
+        ["か\u{3099}", "く", "せ", "い", "ＡＢ"]
+    );
+    assert_eq!(words("ที่นี่ 12ก"), ["ที่", "นี่", "12", "ก"]);
+    assert_eq!(words("Ko\u{308}ln שָׁלוֹם"), ["Ko\u{308}ln", "שָׁלוֹם"]);
+}
+
 fn sent(name: &str, text: &str) -> crate::engine::SentFile {
     crate::engine::SentFile {
         name: name.to_owned(),
