@@ -47,12 +47,63 @@ fn a_project_is_made_filled_and_taken_away() {
     );
 }
 
+/// Whatever else is to be done instead of the page, is done.
+#[test]
+fn without_a_page_there_is_still_an_export() {
+    let place = place();
+    let said = |arguments: &str| common::errors(&place.command(arguments).done().success());
+    let told = said("annotate p train.iob --no-page --export columns out.iob");
+    assert!(told.contains("wrote out.iob"), "{told}");
+    assert!(place.read("out.iob").contains("Paris\tB-LOC"));
+    let told = said("annotate p --no-page --export-model m.fmk");
+    assert!(
+        told.contains("wrote m.fmk") && place.path("m.fmk").is_file(),
+        "{told}"
+    );
+    let link = place.run("annotate p --add-user ada --export jsonl out.jsonl");
+    assert!(link.contains("?token="), "{link}");
+    assert!(place.read("out.jsonl").contains("LOC"));
+}
+
+#[test]
+fn settings_are_changed_and_kept() {
+    let place = place();
+    place.write("names.txt", "Ada\n");
+    place.run("annotate p notes.txt --type NAME --order 2 --no-page");
+    let said = |arguments: &str| common::errors(&place.command(arguments).done().success());
+    let told = said("annotate p --held-out 0.5 --strategy MVM --c2 0.5 --order 1 --unit sentence --no-page");
+    for change in [
+        "held out: 0.1 → 0.5",
+        "strategy: MTM → MVM",
+        "c2: 0.1 → 0.5",
+        "order: 2 → 1",
+        "questions: one token → one sentence",
+    ] {
+        assert!(told.contains(change), "{change}: {told}");
+    }
+    assert!(said("annotate p --held-out 0.5 --no-page").contains("as they were"));
+    let told = said("annotate p --pattern YEAR=[0-9]+ --dictionary NAME=names.txt --no-page");
+    assert!(
+        told.contains("patterns: YEAR") && told.contains("dictionaries: NAME"),
+        "{told}"
+    );
+    let told = said("annotate p --pattern YEAR= --dictionary NAME= --no-page");
+    assert!(
+        told.contains("patterns: none") && told.contains("dictionaries: none"),
+        "{told}"
+    );
+}
+
 #[test]
 fn mistakes_are_sentences_and_leave_nothing_behind() {
     let place = place();
     place.write(
         "bad.toml",
         "[[features]]\nkind = 'word'\n[labels]\ncolumn = 'pos'\n",
+    );
+    place.write(
+        "cut.toml",
+        "[[features]]\nkind = 'word'\n[text]\ntokenizer = 'whitespace'\n",
     );
     place.run("annotate p notes.txt --type X --no-page");
     for (arguments, expected) in [
@@ -90,7 +141,18 @@ fn mistakes_are_sentences_and_leave_nothing_behind() {
         ),
         ("annotate q --add-user ada", "no project here"),
         ("annotate notes.txt", "this is a file"),
-        ("annotate p --seed 3", "is for new projects"),
+        ("annotate p --held-out 2 --no-page", "from 0 to 1"),
+        (
+            "annotate p --config cut.toml --no-page",
+            "every answer is about the tokens",
+        ),
+        ("annotate p --order 9 --no-page", "expected 0 to 3"),
+        ("annotate q notes.txt --c2=-1 --no-page", "from 0 up"),
+        (
+            "annotate q notes.txt --unit word --no-page",
+            "a token or a sentence",
+        ),
+        ("annotate q notes.txt --pattern X= --no-page", "this one is new"),
         ("annotate p --add-user import", "choose another"),
         ("annotate p --export nothing out", "no format \"nothing\""),
         ("annotate p --export pdf out", "cannot be exported as pdf"),

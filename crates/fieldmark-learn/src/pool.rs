@@ -257,11 +257,17 @@ impl Pool {
         })
     }
 
-    /// The sequences that are set aside and completely labelled, with one label at each position: what there is to test
-    /// on.
+    /// The sequences that are set aside and completely labelled, with what is known of them: what there is to test on.
+    ///
+    /// An answer may have left a choice, such as where a span of a known type begins: that says less about a model, but
+    /// what it says is true, and to leave such sequences out would leave out those with spans. Sequences with open
+    /// positions are not tested on: people mark spans before they say what is outside, and models that find too many
+    /// would not be caught.
     pub fn test_data(&self) -> Result<Dataset, Error> {
         let known = |at: usize| matches!(self.known(at), Gold::Known(_));
-        self.part(|sequence| self.aside[sequence] && self.positions(sequence).all(known))
+        self.part(|sequence| {
+            self.aside[sequence] && self.is_complete(sequence) && self.positions(sequence).any(known)
+        })
     }
 
     fn part(&self, wanted: impl Fn(usize) -> bool) -> Result<Dataset, Error> {
@@ -370,6 +376,27 @@ mod tests {
         let training = pool.training_data().unwrap();
         assert_eq!(training.labels.name(3), "B-NEW");
         assert_eq!(training.gold(0), Gold::Known(3));
+    }
+
+    #[test]
+    fn a_sequence_with_a_choice_is_tested_on_and_one_with_an_open_position_is_not() {
+        let mut pool = Pool::unlabelled(Arc::new(small_data()));
+        pool.set_aside(1);
+        let positions = pool.positions(1);
+        pool.limit(1, positions.start, &[1, 2]).unwrap();
+        for position in positions.clone().skip(1) {
+            pool.answer_one_of(1, position, &[0, 1]).unwrap();
+        }
+        assert!(pool.test_data().unwrap().is_empty(), "the first position is open");
+        pool.answer_one_of(1, positions.start, &[1, 2]).unwrap();
+        assert!(
+            pool.test_data().unwrap().is_empty(),
+            "there is a choice everywhere"
+        );
+        pool.answer(1, positions.start, 1).unwrap();
+        let test = pool.test_data().unwrap();
+        assert_eq!(test.positions(), positions.len());
+        assert_eq!(test.gold(1), Gold::Ambiguous(&[0, 1]));
     }
 
     #[test]

@@ -26,7 +26,9 @@ pub struct Scores {
 
 /// Sequences to score models on, again and again.
 ///
-/// Positions whose label is not known are left out, and so are the spans of sequences that have one.
+/// What is known of a position counts. Where all labels that it may have are of one type, such as inside of a span whose
+/// borders are open, that type is found or missed; where not even the type is known, the position is left out. Spans are
+/// counted in sequences of which every label is known, because an open border makes no span right or wrong.
 #[derive(Clone, Debug)]
 pub struct TestSet {
     data: Arc<Dataset>,
@@ -112,14 +114,28 @@ impl TestSet {
         let labels = self.data.labels.len();
         let mut gold = Vec::with_capacity(predicted.len());
         for (t, &found) in predicted.iter().enumerate() {
-            if let Gold::Known(label) = instance.gold(t) {
-                tally.confusion[label as usize * labels + found as usize] += 1;
-                gold.push(label);
-            }
+            let label = match instance.gold(t) {
+                Gold::Known(label) => {
+                    gold.push(label);
+                    label
+                }
+                // A label that may be right is taken as right.
+                Gold::Ambiguous(set) if self.of_one_kind(set) => match set.contains(&found) {
+                    true => found,
+                    false => set[0],
+                },
+                _ => continue,
+            };
+            tally.confusion[label as usize * labels + found as usize] += 1;
         }
         if self.spans && gold.len() == predicted.len() {
             tally.spans += span_counts(&gold, predicted, &self.table);
         }
+    }
+
+    fn of_one_kind(&self, labels: &[u32]) -> bool {
+        let kind = |label: &u32| self.kinds[*label as usize];
+        labels.windows(2).all(|pair| kind(&pair[0]) == kind(&pair[1]))
     }
 
     fn by_kind(&self, tally: &Tally) -> Vec<Counts> {

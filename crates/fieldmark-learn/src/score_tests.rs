@@ -77,6 +77,53 @@ fn unknown_labels_are_left_out_and_new_ones_missed() {
     assert_eq!(scores.token_macro_f1, (2.0 / 3.0) / 2.0);
 }
 
+/// An open border is {B, I}: the type counts, and neither label is a mistake. Where not even the type is known, nothing
+/// counts.
+#[test]
+fn open_borders_are_scored_by_their_type() {
+    let mut builder = DatasetBuilder::new();
+    builder.labels = ["O", "B-X", "I-X", "B-Y"].iter().collect();
+    let words: Vec<u32> = ["o", "b", "i", "y"]
+        .map(|word| builder.observations.intern(word))
+        .to_vec();
+    for (label, &word) in words.iter().enumerate() {
+        builder.observe(word, 1.0);
+        builder.end_position(Gold::Known(label as u32)).unwrap();
+    }
+    let data = Arc::new(builder.finish());
+    let model = Fitted::train(&Pool::of_gold(data.clone()), &LearnOptions::default(), None).unwrap();
+    let score = |sentence: &[(usize, Gold<'_>)]| {
+        let mut builder = DatasetBuilder::with_alphabets(data.labels.clone(), data.observations.clone());
+        for &(word, gold) in sentence {
+            builder.observe(words[word], 1.0);
+            builder.end_position(gold).unwrap();
+        }
+        let test = TestSet::new(Arc::new(builder.finish())).unwrap();
+        let (scores, types) = test.score_types(&model).unwrap();
+        let types: Vec<[u64; 3]> = types
+            .iter()
+            .map(|(_, counts)| [counts.gold, counts.found, counts.correct])
+            .collect();
+        (scores, types)
+    };
+    let open = Gold::Ambiguous(&[1, 2]);
+    let (scores, types) = score(&[(0, Gold::Known(0)), (1, open), (2, open)]);
+    assert_eq!((scores.token_f1, scores.accuracy), (1.0, 1.0));
+    assert_eq!(types, [[2, 2, 2], [0, 0, 0]]);
+    assert_eq!(
+        scores.span_f1,
+        score(&[(0, Gold::Known(0)), (1, open)]).0.span_f1,
+        "no span is counted"
+    );
+    // The model takes the last word for a Y.
+    let (scores, types) = score(&[(0, Gold::Known(0)), (1, open), (3, open)]);
+    assert_eq!(types, [[2, 1, 1], [0, 1, 0]]);
+    assert_eq!(scores.accuracy, 2.0 / 3.0);
+    let differ = Gold::Ambiguous(&[0, 1]);
+    let (scores, types) = score(&[(0, Gold::Known(0)), (1, differ), (3, differ)]);
+    assert_eq!((scores.accuracy, types), (1.0, vec![[0, 0, 0], [0, 0, 0]]));
+}
+
 #[test]
 fn a_test_set_needs_labels() {
     let mut builder = DatasetBuilder::new();

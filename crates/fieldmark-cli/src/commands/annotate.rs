@@ -3,13 +3,14 @@
 use crate::console::Console;
 use crate::documents::{self, Names};
 use crate::failure::Failure;
+use fieldmark::config::Config;
 use fieldmark::learn::Strategy;
 use fieldmark::text::document::Document;
 use fieldmark::text::formats::{DocumentFormat, Notices, ReadOptions};
 use fieldmark_serve::annotate::{self, ServeOptions};
-use fieldmark_serve::engine::{Engine, ExportOptions, ImportOptions, NewProject};
+use fieldmark_serve::engine::{DEFAULT_CONFIG, Engine, ExportOptions, ImportOptions, NewProject, reshaped};
 use fieldmark_serve::http::Token;
-use fieldmark_serve::project::{Error, Project, Settings, Store, check_user_name};
+use fieldmark_serve::project::{Error, Project, Settings, SettingsChange, Store, Unit, check_user_name};
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -32,7 +33,8 @@ use std::sync::Arc;
 /// every tenth question is a whole sentence of it. Another part is shared: everybody is asked about it, without seeing the
 /// answers of others, and the page shows how far they agree.
 ///
-/// Settings and the config belong to the project and are chosen when it is made.
+/// Settings and the config belong to the project. They are chosen when it is made, and changed by giving them again, or on
+/// the page; only how texts are cut into tokens stays, because answers are about tokens.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
@@ -82,25 +84,29 @@ struct DocumentOptions {
     unlabelled: bool,
 }
 
-/// What is decided when a project is made.
+/// What is decided when a project is made, and can be decided anew.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Settings of a new project")]
+#[command(next_help_heading = "Settings of the project")]
 struct SettingOptions {
     /// Config (.toml) with tokenizer, features and training, for a chain [default: features for names of any kind]
     #[arg(long, value_name = "CONFIG")]
     config: Option<PathBuf>,
 
-    /// Suggest the names in a file, one in each line, as spans of a type; may be repeated
+    /// Suggest the names in a file, one in each line, as spans of a type; may be repeated. `TYPE=` takes those of a type away
     #[arg(long = "dictionary", value_name = "TYPE=FILE", value_parser = pair)]
     dictionaries: Vec<(String, String)>,
 
-    /// Suggest what a regular expression matches as spans of a type; may be repeated
+    /// Suggest what a regular expression matches as spans of a type; may be repeated. `TYPE=` takes those of a type away
     #[arg(long = "pattern", value_name = "TYPE=REGEX", value_parser = pair)]
     patterns: Vec<(String, String)>,
 
     /// What is asked next: MTP, MTE, MTM, MVP, MVPE, MVM, ME, MED or RAND; see `fieldmark simulate` [default: MTM]
     #[arg(long, value_name = "NAME")]
     strategy: Option<Strategy>,
+
+    /// How much a question asks: token or sentence [default: token]
+    #[arg(long, value_name = "NAME")]
+    unit: Option<Unit>,
 
     /// Answers between two trainings [default: 10]
     #[arg(long, value_name = "N")]
@@ -117,6 +123,43 @@ struct SettingOptions {
     /// Decides what is random [default: 0]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
+
+    /// Labels before a label that it depends on, 0 to 3 [default: 1, or as the config says]
+    #[arg(long, value_name = "N")]
+    order: Option<usize>,
+
+    /// Coefficient of the L1 norm; above 0 many weights become zero [default: 0, or as the config says]
+    #[arg(long, value_name = "X")]
+    c1: Option<f64>,
+
+    /// Coefficient of the squared L2 norm [default: 0.1, or as the config says]
+    #[arg(long, value_name = "X")]
+    c2: Option<f64>,
+}
+
+impl SettingOptions {
+    /// The options that are given, as a change; lists and patterns come later.
+    fn change(&self) -> SettingsChange {
+        SettingsChange {
+            strategy: self.strategy,
+            unit: self.unit,
+            batch: self.batch,
+            held_out: self.held_out,
+            shared: self.shared,
+            seed: self.seed,
+            order: self.order,
+            c1: self.c1,
+            c2: self.c2,
+            ..SettingsChange::default()
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.config.is_none()
+            && self.dictionaries.is_empty()
+            && self.patterns.is_empty()
+            && self.change().is_empty()
+    }
 }
 
 /// Where the page is.
@@ -164,7 +207,7 @@ struct InsteadOptions {
     #[arg(long, value_name = "FILE")]
     export_model: Option<PathBuf>,
 
-    /// Make the project and add documents, and end
+    /// Make the project, add documents, change settings, export, and end
     #[arg(long)]
     no_page: bool,
 }
@@ -180,6 +223,9 @@ Examples:
   Begin with labels that are there, and with names in a list:
       fieldmark annotate chunks train.txt --format columns --pattern 'NUMBER=[0-9]+' --no-page
 
+  Ask about whole sentences from now on, and measure models on a fifth of the text:
+      fieldmark annotate letters --unit sentence --held-out 0.2 --no-page
+
   Take the annotations and the model away:
       fieldmark annotate chunks --export jsonl chunks.jsonl
       fieldmark annotate chunks --export-model annotated.fmk
@@ -188,9 +234,7 @@ Examples:
 /// The two parts of `TYPE=VALUE`.
 fn pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
-        Some((kind, value)) if !kind.trim().is_empty() && !value.is_empty() => {
-            Ok((kind.trim().to_owned(), value.to_owned()))
-        }
+        Some((kind, value)) if !kind.trim().is_empty() => Ok((kind.trim().to_owned(), value.to_owned())),
         _ => Err("expected a type, `=` and a value, such as DRUG=drugs.txt".to_owned()),
     }
 }
@@ -199,24 +243,33 @@ impl Arguments {
     pub fn run(self, console: &Console) -> Result<(), Failure> {
         if let Some(name) = &self.instead.add_user {
             check_user_name(name).map_err(failure)?;
-            if Project::exists(&self.project) && !self.changes_documents() {
+            let beside = !self.changes_documents() && !self.exports() && self.settings.is_empty();
+            if Project::exists(&self.project) && beside {
                 let store = Project::database_beside(&self.project).map_err(failure)?;
                 return self.add_user(name, store, console);
             }
         }
-        let mut project = self.open(console)?;
-        if self.instead.no_page && self.instead.add_user.is_none() {
-            return Ok(());
-        }
-        if let Some(name) = &self.instead.add_user {
-            drop(project);
-            let store = Project::database_beside(&self.project).map_err(failure)?;
-            return self.add_user(name, store, console);
-        }
-        if self.instead.export.is_some() || self.instead.export_model.is_some() {
+        let project = self.open(console)?;
+        if self.exports() {
             let engine = Engine::open(project.into_project()).map_err(failure)?;
-            return self.export(&engine, console);
+            self.export(&engine, console)?;
+        } else if self.instead.add_user.is_none() && !self.instead.no_page {
+            return self.serve_as_somebody(project, console);
+        } else {
+            drop(project);
         }
+        let Some(name) = &self.instead.add_user else {
+            return Ok(());
+        };
+        let store = Project::database_beside(&self.project).map_err(failure)?;
+        self.add_user(name, store, console)
+    }
+
+    fn exports(&self) -> bool {
+        self.instead.export.is_some() || self.instead.export_model.is_some()
+    }
+
+    fn serve_as_somebody(&self, mut project: NewProject, console: &Console) -> Result<(), Failure> {
         let name = self.own_name();
         check_user_name(&name).map_err(failure)?;
         let token = Token::random().map_err(Failure::ours)?;
@@ -240,9 +293,7 @@ impl Arguments {
     /// Makes or opens the project, and adds what there is to add.
     fn open(&self, console: &Console) -> Result<NewProject, Failure> {
         let exists = Project::exists(&self.project);
-        if exists {
-            self.refuse_settings()?;
-        } else if !self.changes_documents() && self.instead.add_user.is_some() {
+        if !exists && !self.changes_documents() && self.instead.add_user.is_some() {
             // Says that there is no project.
             Project::database_beside(&self.project).map_err(failure)?;
         }
@@ -251,23 +302,48 @@ impl Arguments {
             .map(|path| super::train::config::read(path, &[]))
             .transpose()?;
         let folder = path.map_or(Path::new(""), super::train::config::folder);
-        let settings = self.new_settings()?;
-        let types = self.all_types()?;
-        // What cannot be read is found out before there is a project.
-        let early = match (&config, exists) {
-            (_, true) => None,
-            (Some(config), false) => Some(self.read(&config.data.read)?),
-            (None, false) => Some(self.read(&ReadOptions::default())?),
+        let config = match exists {
+            true => config,
+            false => self.shaped(config)?,
         };
-        let mut project = NewProject::open(&self.project, config, folder, settings).map_err(failure)?;
+        let settings = match exists {
+            true => Settings::default(),
+            false => self.new_settings()?,
+        };
+        let types = self.all_types()?;
+        // What cannot be read is found out before there is a project, or before it changes.
+        let early = match (&config, exists) {
+            (Some(config), _) => Some(self.read(&config.data.read)?),
+            (None, false) => Some(self.read(&ReadOptions::default())?),
+            (None, true) => None,
+        };
+        let (first, later) = match exists {
+            true => (None, config),
+            false => (config, None),
+        };
+        let mut project = NewProject::open(&self.project, first, folder, settings).map_err(failure)?;
         let files = match early {
             Some(files) => files,
             None => self.read(project.read_options())?,
         };
         let listed = [&self.settings.dictionaries, &self.settings.patterns];
-        let listed = listed.into_iter().flatten().map(|(kind, _)| kind);
+        let listed = listed
+            .into_iter()
+            .flatten()
+            .filter(|(_, value)| !value.is_empty());
+        let listed = listed.map(|(kind, _)| kind);
         let types = types.iter().chain(listed).map(String::as_str);
         project.add_types(types).map_err(failure)?;
+        if exists && !self.settings.is_empty() {
+            let change = self.change(project.settings())?;
+            let changed = project.change(&change, later, folder).map_err(failure)?;
+            for what in &changed {
+                console.note(&format!("changed {what}"));
+            }
+            if changed.is_empty() {
+                console.note("the settings are as they were");
+            }
+        }
         self.add_documents(&mut project, files, console)?;
         Ok(project)
     }
@@ -323,40 +399,78 @@ impl Arguments {
         Ok(())
     }
 
-    /// Settings were chosen when the project was made.
-    fn refuse_settings(&self) -> Result<(), Failure> {
-        let settings = &self.settings;
-        let given = [
-            ("config", settings.config.is_some()),
-            ("dictionary", !settings.dictionaries.is_empty()),
-            ("pattern", !settings.patterns.is_empty()),
-            ("strategy", settings.strategy.is_some()),
-            ("batch", settings.batch.is_some()),
-            ("held-out", settings.held_out.is_some()),
-            ("shared", settings.shared.is_some()),
-            ("seed", settings.seed.is_some()),
-        ];
-        match given.into_iter().find(|(_, given)| *given) {
-            Some((name, _)) => Err(Failure::user(format_args!(
-                "--{name} is for new projects, and {} is one already; leave it out, or make another project",
-                self.project.display()
-            ))),
-            None => Ok(()),
+    /// The config of a new project, with the order and the coefficients of the options; `None` for the default.
+    fn shaped(&self, config: Option<Config>) -> Result<Option<Config>, Failure> {
+        let change = self.settings.change();
+        if change.order.is_none() && change.c1.is_none() && change.c2.is_none() {
+            return Ok(config);
         }
+        let config = match config {
+            Some(config) => config,
+            None => Config::parse(DEFAULT_CONFIG, &[]).map_err(Failure::ours)?,
+        };
+        let shaped = reshaped(&config, &change).map_err(failure)?;
+        Ok(Some(shaped.unwrap_or(config)))
+    }
+
+    /// What is to change in a project with these settings.
+    fn change(&self, now: &Settings) -> Result<SettingsChange, Failure> {
+        let given = &self.settings;
+        let mut patterns = now.patterns.clone();
+        patterns.retain(|(kind, _)| !given.patterns.iter().any(|(other, _)| other == kind));
+        patterns.extend(
+            given
+                .patterns
+                .iter()
+                .filter(|(_, pattern)| !pattern.is_empty())
+                .cloned(),
+        );
+        let dictionaries = self.dictionaries()?;
+        Ok(SettingsChange {
+            dictionaries: (!dictionaries.is_empty()).then_some(dictionaries),
+            patterns: (!given.patterns.is_empty()).then_some(patterns),
+            ..given.change()
+        })
+    }
+
+    /// The names of each type, one in a line.
+    fn dictionaries(&self) -> Result<Vec<(String, String)>, Failure> {
+        let mut dictionaries: Vec<(String, String)> = Vec::new();
+        for (kind, file) in &self.settings.dictionaries {
+            let names = match file.as_str() {
+                "" => String::new(),
+                file => std::fs::read_to_string(file).map_err(|error| {
+                    Failure::user(format_args!("{file}: cannot read the names of {kind}: {error}"))
+                })?,
+            };
+            match dictionaries.iter_mut().find(|(other, _)| other == kind) {
+                Some((_, all)) => {
+                    all.push('\n');
+                    all.push_str(&names);
+                }
+                None => dictionaries.push((kind.clone(), names)),
+            }
+        }
+        Ok(dictionaries)
     }
 
     fn new_settings(&self) -> Result<Settings, Failure> {
         let given = &self.settings;
         let usual = Settings::default();
-        let mut dictionaries = Vec::new();
-        for (kind, file) in &given.dictionaries {
-            let names = std::fs::read_to_string(file).map_err(|error| {
-                Failure::user(format_args!("{file}: cannot read the names of {kind}: {error}"))
-            })?;
-            dictionaries.push((kind.clone(), names));
+        let empty = given
+            .dictionaries
+            .iter()
+            .chain(&given.patterns)
+            .find(|(_, value)| value.is_empty());
+        if let Some((kind, _)) = empty {
+            return Err(Failure::user(format_args!(
+                "{kind}= takes away what a project has, and this one is new; expected a value, such as DRUG=drugs.txt"
+            )));
         }
+        let dictionaries = self.dictionaries()?;
         let settings = Settings {
             strategy: given.strategy.unwrap_or(usual.strategy),
+            unit: given.unit.unwrap_or(usual.unit),
             batch: given.batch.unwrap_or(usual.batch),
             held_out: given.held_out.unwrap_or(usual.held_out),
             shared: given.shared.unwrap_or(usual.shared),

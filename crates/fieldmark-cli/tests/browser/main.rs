@@ -6,6 +6,7 @@ mod chromium;
 #[path = "../common/mod.rs"]
 mod common;
 mod oracle;
+mod scripts;
 mod served;
 mod tab;
 mod try_page;
@@ -184,6 +185,8 @@ fn the_rest_of_the_page(tab: &Tab) {
     tab.visit("agreement", ".card");
     tab.visit("take", ".formats button");
     look_around(tab, "take");
+    tab.visit("settings", ".settings");
+    look_around(tab, "settings");
     a_mistake_is_found(tab);
     tab.press("?");
     tab.until("document.querySelector('dialog[open] dt')");
@@ -342,6 +345,122 @@ fn two_annotators_differ_and_one_key_decides() {
     assert_eq!(spans_with(&hers, "gout"), decided);
     calm(&hers);
     calm(&his);
+}
+
+/// Fills a field and leaves it.
+fn rewrite(tab: &Tab, field: &str, text: &str) {
+    tab.focus(field);
+    tab.eval(&format!("document.querySelector('{field}').select()"));
+    tab.write(text);
+}
+
+#[test]
+fn settings_are_changed_by_keyboard_and_kept() {
+    let place = tempfile::tempdir().unwrap();
+    std::fs::write(place.path().join("notes.jsonl"), oracle::notes(30)).unwrap();
+    let arguments = "--port 0 --type DRUG --type PROBLEM notes.jsonl";
+    let served = Served::start(place.path(), arguments);
+    let browser = Browser::start();
+    let tab = open(&browser.person(), &served.link);
+    tab.visit("settings", ".settings");
+    let before = held_out(&tab).len();
+
+    // From field to field with the tab key: all of them can be reached, in the order of the page.
+    tab.focus("#setting-strategy");
+    let mut reached = Vec::new();
+    for _ in 0..11 {
+        reached.push(tab.eval("document.activeElement.name || document.activeElement.innerText"));
+        tab.press("Tab");
+    }
+    let expected = [
+        "strategy", "unit", "held_out", "shared", "seed", "batch", "order", "c2", "c1", "patterns", "Save",
+    ];
+    assert_eq!(reached, expected);
+
+    tab.focus("#setting-unit");
+    tab.press("ArrowDown");
+    tab.until("document.querySelector('#setting-unit').value === 'sentence'");
+    rewrite(&tab, "#setting-held_out", "0.5");
+    rewrite(&tab, "#setting-patterns", "DRUG=aspirin|heparin");
+    tab.focus("#setting-batch");
+    tab.press("Enter");
+    tab.until("document.querySelector('main > section > [role=status]').innerText === 'Saved.'");
+    let settings = get(&tab, "/api/settings");
+    assert_eq!(
+        (&settings["held_out"], &settings["unit"]),
+        (&serde_json::json!(0.5), &serde_json::json!("sentence"))
+    );
+    assert!(held_out(&tab).len() > before);
+    look_around(&tab, "settings-saved");
+
+    // What cannot be is refused with a sentence, and stays in the form to be mended.
+    rewrite(&tab, "#setting-patterns", "DRUG=(");
+    tab.focus("#setting-batch");
+    tab.press("Enter");
+    tab.until("document.querySelector('main > section > [role=status]').innerText.includes('not a regular expression')");
+    assert_eq!(
+        tab.eval("document.querySelector('#setting-patterns').value"),
+        "DRUG=("
+    );
+    assert_eq!(get(&tab, "/api/settings"), settings);
+    tab.visit("ask", ".question [data-token]");
+    assert_eq!(tab.text(".question .chip.held"), "whole sentence");
+    look_around(&tab, "ask-sentence");
+    drop(served);
+
+    let served = Served::start(place.path(), "--port 0");
+    let tab = open(&browser.person(), &served.link);
+    assert_eq!(get(&tab, "/api/settings"), settings);
+    calm(&tab);
+}
+
+/// A text and its annotations are chosen together.
+#[test]
+fn brat_files_come_in_together() {
+    let place = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        std::fs::write(place.path().join(name), text).unwrap();
+        place.path().join(name)
+    };
+    let text = file("a.txt", "We gave furosemide for gout on Monday.\n");
+    let annotations = file("a.ann", "T1\tDRUG 8 18\tfurosemide\nT2\tPROBLEM 23 27\tgout\n");
+    let other = file("b.txt", "Nothing to see.\n");
+    let bad = file("b.ann", "this is no annotation\n");
+    let served = Served::start(place.path(), "--port 0");
+    let browser = Browser::start();
+    let tab = open(&browser.person(), &served.link);
+    tab.visit("documents", ".adding summary");
+    tab.click(".adding summary");
+    let said = |words: &str| {
+        tab.until(&format!(
+            "document.querySelector('.upload .said').innerText.includes('{words}')"
+        ))
+    };
+    tab.choose_files("#files", std::slice::from_ref(&annotations));
+    said("there is no a.txt among the files");
+    tab.choose_files("#files", &[text.clone(), annotations.clone(), other.clone(), bad]);
+    said("Nothing of 4 files was added");
+    look_around(&tab, "upload");
+    assert_eq!(get(&tab, "/api/project")["documents"], 0);
+    tab.choose_files("#files", &[annotations, text, other]);
+    said("2 documents added");
+    tab.visit("read/1", ".paper mark.known");
+    let marks = tab.eval(
+        "[...document.querySelectorAll('.paper mark.known')].map((mark) =>
+            [mark.querySelector('[data-token]').textContent, mark.querySelector('.tag bdi').textContent])",
+    );
+    assert_eq!(
+        marks,
+        serde_json::json!([["furosemide", "DRUG"], ["gout", "PROBLEM"]])
+    );
+    // The two that were refused, and nothing else.
+    let complaints = tab.complaints();
+    let refused = |complaint: &&String| complaint.contains("status of 422");
+    assert_eq!(
+        (complaints.len(), complaints.iter().filter(refused).count()),
+        (2, 2),
+        "{complaints:?}"
+    );
 }
 
 const STRANGE: &str = "Takes 💊 aspirin <script>window.hacked = 1</script> with cafe\u{301} 👩‍👩‍👧‍👦 and <img src=x \

@@ -62,12 +62,13 @@ impl Tab {
         value.as_str().unwrap_or_default().to_owned()
     }
 
-    /// Waits until an expression is true.
+    /// Waits until an expression is true; promises are waited for.
     pub fn until(&self, expression: &str) {
         let began = Instant::now();
         // A page that is being loaded has no values yet.
-        let safe =
-            format!("(() => {{ try {{ return Boolean({expression}); }} catch {{ return false; }} }})()");
+        let safe = format!(
+            "(async () => {{ try {{ return Boolean(await ({expression})); }} catch {{ return false; }} }})()"
+        );
         while self.try_eval(&safe) != Ok(Value::Bool(true)) {
             if began.elapsed() > PATIENCE {
                 let picture = self.picture("stuck");

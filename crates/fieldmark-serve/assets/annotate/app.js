@@ -11,6 +11,7 @@ import { DoubtsView } from "./doubts.js";
 import { commands, install, setCommands } from "./keys.js";
 import { ProgressView } from "./progress.js";
 import { ReadView } from "./read.js";
+import { SettingsView } from "./settings.js";
 import { state, watch } from "./state.js";
 import { TakeView } from "./take.js";
 import { TypesView } from "./types.js";
@@ -26,6 +27,7 @@ const VIEWS = {
   doubts: DoubtsView,
   types: TypesView,
   take: TakeView,
+  settings: SettingsView,
 };
 
 const TABS = [
@@ -36,6 +38,7 @@ const TABS = [
   ["doubts", "Doubts", ["doubts"]],
   ["types", "Types", ["types"]],
   ["take", "Take away", ["take"]],
+  ["settings", "Settings", ["settings"]],
 ];
 
 const byId = (id) => document.getElementById(id);

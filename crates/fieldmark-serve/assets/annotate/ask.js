@@ -114,7 +114,7 @@ export class AskView {
       h(
         "span",
         { class: "from" },
-        question.kind === "sentence" && h("span", { class: "chip held" }, "test sentence"),
+        question.kind === "sentence" && h("span", { class: "chip held" }, question.test ? "test sentence" : "whole sentence"),
         question.why && h("span", { title: "why this is asked" }, question.why),
         origin && h("span", {}, `suggested ${origin}`),
         h("a", { href: `#read/${from.id}/${sentence.start}`, title: "Read the whole document" }, isolated(from.name)),

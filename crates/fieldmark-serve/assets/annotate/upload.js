@@ -3,6 +3,15 @@ import { loadProject, upload } from "./api.js";
 import { announce, button, fill, h } from "./dom.js";
 import { count } from "./words.js";
 
+const sendOne = (file) => upload(`/api/documents?name=${encodeURIComponent(file.name)}`, file);
+
+// Several files at once, all or nothing: a text and its annotations belong together. First their names and sizes, then
+// what is in them.
+function sendAll(files) {
+  const head = JSON.stringify(files.map(({ name, size }) => ({ name, size })));
+  return upload("/api/files", new Blob([`${head}\n`, ...files]));
+}
+
 // A box that takes files; calls `added` when there are new documents.
 export function uploader(added) {
   const said = h("div", { class: "said", role: "status" });
@@ -11,21 +20,20 @@ export function uploader(added) {
   const text = h("textarea", { class: "wide", rows: "4", placeholder: "Paste a text", "aria-label": "Text", dir: "auto" });
 
   async function take(files) {
-    let sum = 0;
-    const notes = [];
-    for (const file of files) {
-      fill(said, h("p", { class: "soft" }, `Reading ${file.name} …`));
-      try {
-        const answer = await upload(`/api/documents?name=${encodeURIComponent(file.name)}`, file);
-        sum += answer.added;
-        notes.push(...(answer.notes ?? []));
-      } catch (error) {
-        notes.push(`${file.name}: ${error.message}`);
-      }
+    if (!files.length) return;
+    let words;
+    let notes = [];
+    const what = files.length === 1 ? files[0].name : count(files.length, "file");
+    fill(said, h("p", { class: "soft" }, `Reading ${what} …`));
+    try {
+      const answer = await (files.length === 1 ? sendOne(files[0]) : sendAll(files));
+      words = `${count(answer.added, "document")} added.`;
+      notes = answer.notes ?? [];
+    } catch (error) {
+      words = `Nothing of ${what} was added: ${error.message}`;
     }
     await loadProject();
-    const words = `${count(sum, "document")} added.`;
-    fill(said, h("p", {}, words), notes.map((note) => h("p", { class: "note", dir: "auto" }, note)));
+    fill(said, h("p", { class: "note", dir: "auto" }, words), notes.map((note) => h("p", { class: "note", dir: "auto" }, note)));
     announce(words);
     picker.value = "";
     added();
@@ -44,6 +52,7 @@ export function uploader(added) {
       },
     },
     h("p", { class: "row" }, button("Choose files …", () => picker.click(), { kind: "primary" }), picker, h("span", { class: "soft" }, "or drop them here")),
+    h("p", { class: "soft hint" }, "Files that belong together are chosen together, such as the .txt and .ann files of brat; or their .tar or .tar.gz."),
     h(
       "details",
       {},

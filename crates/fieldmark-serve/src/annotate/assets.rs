@@ -30,6 +30,7 @@ pub(super) const FILES: &[Asset] = assets![
     "plot.js"
     "progress.js"
     "read.js"
+    "settings.js"
     "setup.js"
     "state.js"
     "stopwatch.js"

@@ -1,8 +1,8 @@
 //! Files that come in and go out.
 
 use super::routes::blocking;
-use crate::engine::{Engine, ExportOptions};
-use crate::http::{ApiError, QueryOf, read_body};
+use crate::engine::{Engine, ExportOptions, Imported, SentFile};
+use crate::http::{ApiError, QueryOf, from_json, read_body};
 use crate::project::Error;
 use axum::Json;
 use axum::extract::{Request, State};
@@ -42,6 +42,61 @@ pub(super) async fn upload(
         .map_err(ApiError::unprocessable)?;
     let bytes = read_body(request, Some(LARGEST)).await?;
     let imported = blocking(move || engine.add_file(&upload.name, format, bytes)).await?;
+    Ok(told(&imported))
+}
+
+/// A file among several that are sent at once.
+#[derive(Debug, Deserialize)]
+struct Part {
+    name: String,
+    size: usize,
+}
+
+/// Adds the documents of several files, all or nothing. The body is a line of JSON with the name and the size of each file,
+/// `[{"name": "a.txt", "size": 12}, …]`, and then the files, one after the other.
+pub(super) async fn upload_all(
+    State(engine): State<Arc<Engine>>,
+    request: Request,
+) -> Result<Json<Value>, ApiError> {
+    let bytes = read_body(request, Some(LARGEST)).await?;
+    let files = parts(&bytes)?;
+    drop(bytes);
+    let imported = blocking(move || engine.add_files(files, None)).await?;
+    Ok(told(&imported))
+}
+
+/// The files in a body.
+fn parts(body: &[u8]) -> Result<Vec<SentFile>, ApiError> {
+    let line = body.iter().position(|&byte| byte == b'\n').unwrap_or(body.len());
+    let (head, rest) = body.split_at(line);
+    let heads: Vec<Part> = from_json(head)?;
+    let mut rest = rest.get(1..).unwrap_or_default();
+    let mut files = Vec::with_capacity(heads.len());
+    for Part { name, size } in heads {
+        let Some((bytes, after)) = rest.split_at_checked(size) else {
+            return Err(ApiError::malformed(format_args!(
+                "the body ends within {name:?}: {size} bytes were announced, and {} came",
+                rest.len()
+            )));
+        };
+        files.push(SentFile {
+            name,
+            bytes: bytes.to_vec(),
+        });
+        rest = after;
+    }
+    if !rest.is_empty() || files.is_empty() {
+        return Err(ApiError::malformed(format_args!(
+            "the body has {} files and {} bytes after the last of them, expected at least one file and nothing after it",
+            files.len(),
+            rest.len()
+        )));
+    }
+    Ok(files)
+}
+
+/// What came in, as the page shows it.
+fn told(imported: &Imported) -> Json<Value> {
     let all = imported.notices.all();
     let mut notices: Vec<String> = all.iter().take(NOTICES).map(ToString::to_string).collect();
     if all.len() > NOTICES {
@@ -53,12 +108,12 @@ pub(super) async fn upload(
             imported.repeated
         ));
     }
-    Ok(Json(json!({
+    Json(json!({
         "added": imported.added,
         "labelled": imported.labelled,
         "notices": notices,
         "notes": notices,
-    })))
+    }))
 }
 
 #[derive(Debug, Deserialize)]

@@ -3,8 +3,8 @@
 use super::{assets, events, files};
 use crate::engine::wire::{ActionAnswer, ActionRequest, ChangeType, NewType, TypesAnswer};
 use crate::engine::{
-    AdjudicationView, AgreementReport, DocumentView, DoubtReport, Engine, List, ListRequest, ProgressReport,
-    QuestionAnswer,
+    AdjudicationView, AgreementReport, ChangeSettings, DocumentView, DoubtReport, Engine, List, ListRequest,
+    ProgressReport, QuestionAnswer, SettingsReport,
 };
 use crate::http::{self, ApiError, JsonBody, PathOf, QueryOf, Shutdown, User};
 use crate::project::{DocumentId, Error, TypeId};
@@ -29,6 +29,7 @@ pub fn routes(engine: Arc<Engine>, shutdown: Shutdown) -> Router {
         )
         .route("/health", get(|| async { Json(json!({ "status": "ok" })) }))
         .route("/api/project", get(project))
+        .route("/api/settings", get(settings).post(change_settings))
         .route("/api/types", post(add_type))
         .route("/api/types/{id}", post(change_type))
         .route("/api/question", get(question))
@@ -37,6 +38,7 @@ pub fn routes(engine: Arc<Engine>, shutdown: Shutdown) -> Router {
         .route("/api/redo", post(redo))
         .route("/api/documents", get(documents).post(files::upload))
         .route("/api/documents/{id}", get(document))
+        .route("/api/files", post(files::upload_all))
         .route("/api/progress", get(progress))
         .route("/api/agreement", get(agreement))
         .route("/api/adjudication/{document}", get(adjudication))
@@ -84,6 +86,20 @@ async fn project(State(engine): Shared, user: User) -> Answer<Value> {
     let mut value = serde_json::to_value(overview).map_err(ApiError::internal)?;
     value["csrf"] = csrf.into();
     Ok(Json(value))
+}
+
+async fn settings(State(engine): Shared) -> Answer<SettingsReport> {
+    Ok(Json(blocking(move || Ok(engine.settings())).await?))
+}
+
+async fn change_settings(
+    State(engine): Shared,
+    user: User,
+    JsonBody(wish): JsonBody<ChangeSettings>,
+) -> Answer<SettingsReport> {
+    Ok(Json(
+        blocking(move || engine.change_settings(&user.name, &wish)).await?,
+    ))
 }
 
 async fn add_type(

@@ -392,6 +392,97 @@ async fn files_come_in_and_go_out() {
 }
 
 #[tokio::test]
+async fn a_request_with_other_content_has_its_status() {
+    let page = Page::new(&["Ada met Grace."]);
+    let action = |token: u64| json!({ "request": "r", "kind": "assert", "document": 1, "assertions": assertion(token, Some("NAME")) });
+    let (status, first) = page.ask(&page.ada, "POST", "/api/actions", action(0)).await;
+    assert_eq!(status, 200, "{first}");
+    let (status, refused) = page.ask(&page.ada, "POST", "/api/actions", action(1)).await;
+    assert_eq!(status, 409, "{refused}");
+    assert!(
+        refused["error"].as_str().unwrap().contains("something else"),
+        "{refused}"
+    );
+    let (status, _) = page
+        .ask(&page.ada, "POST", "/api/undo", json!({ "request": "r" }))
+        .await;
+    assert_eq!(status, 409);
+    let (status, again) = page.ask(&page.ada, "POST", "/api/actions", action(0)).await;
+    assert_eq!((status, &again["action"]), (StatusCode::OK, &first["action"]));
+    assert_eq!(again["project"]["progress"]["answers"], 1);
+    let (status, _) = page.ask(&page.bob, "POST", "/api/actions", action(1)).await;
+    assert_eq!(status, 200, "names are those of one person");
+}
+
+#[tokio::test]
+async fn settings_are_changed() {
+    let page = Page::new(&["Ada met Grace."]);
+    assert_eq!(page.get("/api/settings").await["batch"], 10);
+    let wish = |change: Value| json!({ "request": change.to_string(), "change": change });
+    let (status, settings) = page
+        .ask(
+            &page.ada,
+            "POST",
+            "/api/settings",
+            wish(json!({ "batch": 4, "c2": 0.5 })),
+        )
+        .await;
+    assert_eq!(status, 200, "{settings}");
+    assert_eq!((&settings["batch"], &settings["c2"]), (&json!(4), &json!(0.5)));
+    assert_eq!(page.get("/api/settings").await, settings);
+    for change in [
+        json!({ "batch": 0 }),
+        json!({ "tempo": 1 }),
+        json!({ "strategy": "best" }),
+        json!({ "tokenizer": { "custom": ["x"] } }),
+    ] {
+        let (status, answer) = page.ask(&page.ada, "POST", "/api/settings", wish(change)).await;
+        assert_eq!(status, 422, "{answer}");
+        assert!(answer["error"].is_string());
+    }
+    assert_eq!(page.get("/api/settings").await, settings);
+}
+
+#[tokio::test]
+async fn several_files_come_in_one_request() {
+    let page = Page::new(&["Ada met Grace."]);
+    let bearer = format!("Bearer {}", page.ada.secret());
+    let headers = [("authorization", bearer.as_str())];
+    let text = "Alan wrote.";
+    let annotations = "T1\tPER 0 4\tAlan\n";
+    let head =
+        json!([{ "name": "a.txt", "size": text.len() }, { "name": "a.ann", "size": annotations.len() }]);
+    let body = format!("{head}\n{text}{annotations}");
+    let send = async |body: &str| {
+        let (status, _, answer) = page.send("POST", "/api/files", &headers, body).await;
+        (status, serde_json::from_slice::<Value>(&answer).unwrap())
+    };
+    for (body, expected) in [
+        (format!("{head}\n{text}"), "the body ends within \"a.ann\""),
+        (format!("{body}and more"), "8 bytes after the last"),
+        ("[]\n".to_owned(), "at least one file"),
+        ("nothing".to_owned(), "no JSON"),
+    ] {
+        let (status, answer) = send(&body).await;
+        assert_eq!(status, 400, "{answer}");
+        assert!(answer["error"].as_str().unwrap().contains(expected), "{answer}");
+    }
+    let (status, answer) = send("[{\"name\": \"a.ann\", \"size\": 0}]\n").await;
+    assert_eq!(status, 422, "{answer}");
+    assert!(
+        answer["error"].as_str().unwrap().contains("there is no a.txt"),
+        "{answer}"
+    );
+    assert_eq!(page.get("/api/project").await["documents"], 1);
+    let (status, answer) = send(&body).await;
+    assert_eq!(
+        (status, &answer["added"], &answer["labelled"]),
+        (StatusCode::OK, &json!(1), &json!(1))
+    );
+    assert_eq!(page.get("/api/documents/2").await["known"][0]["type"], "PER");
+}
+
+#[tokio::test]
 async fn news_come_as_events() {
     let page = Page::new(&["Ada met Grace."]);
     let request = Request::get("/api/events")

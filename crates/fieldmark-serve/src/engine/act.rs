@@ -1,5 +1,6 @@
 //! Doing what people ask for: a request becomes a deed, the deed a row of the database, and then the pool changes.
 
+use super::once::Content;
 use super::question::Asked;
 use super::state::State;
 use super::view::Drawn;
@@ -24,29 +25,40 @@ impl State {
     /// Does what somebody asks for, once.
     pub fn act(&mut self, user: UserId, request: &ActionRequest) -> Result<Done, Error> {
         check_name(&request.request)?;
-        if let Some(action) = self.project.store().repeated(user, &request.request)? {
+        let content = Content::of_action(request);
+        if let Some(action) = self.done_once(user, &request.request, &content)? {
             return self.done_before(user, action);
         }
         let (deed, document) = self.deed(user, request)?;
         let seconds = request
             .seconds
             .filter(|seconds| seconds.is_finite() && *seconds >= 0.0);
-        let action = self.project.store_mut().record(&NewAction {
+        let new = NewAction {
             request: &request.request,
             user,
             document: Some(document),
             question: request.question.as_deref(),
             seconds,
             deed: &deed,
-        })?;
+        };
+        let action = self.record(&new, &content)?;
         self.answered(user, request.question.as_deref());
         self.perform(action)
+    }
+
+    /// Stores an action with what was asked for.
+    fn record(&mut self, new: &NewAction<'_>, content: &Content) -> Result<Action, Error> {
+        self.project.store_mut().atomically(|writing| {
+            content.keep(writing, new.user, new.request)?;
+            writing.record(new)
+        })
     }
 
     /// Takes back the last thing that somebody did, or does it again.
     pub fn undo(&mut self, user: UserId, request: &str, back: bool) -> Result<Done, Error> {
         check_name(request)?;
-        if let Some(action) = self.project.store().repeated(user, request)? {
+        let content = Content::of_turn(back);
+        if let Some(action) = self.done_once(user, request, &content)? {
             return self.done_before(user, action);
         }
         let history = self.history.get(&user);
@@ -63,14 +75,15 @@ impl State {
             true => Deed::Undo { action: target },
             false => Deed::Redo { action: target },
         };
-        let action = self.project.store_mut().record(&NewAction {
+        let new = NewAction {
             request,
             user,
             document: before.as_ref().and_then(|action| action.document),
             question: None,
             seconds: None,
             deed: &deed,
-        })?;
+        };
+        let action = self.record(&new, &content)?;
         let mut done = self.perform(action)?;
         if back {
             done.again = before.and_then(|action| action.question);
@@ -477,7 +490,9 @@ impl State {
             Deed::Flag { on: false } => "no flag".to_owned(),
             Deed::Done { on: true } => "document done".to_owned(),
             Deed::Done { on: false } => "document not done".to_owned(),
-            Deed::Undo { .. } | Deed::Redo { .. } | Deed::Type { .. } => String::new(),
+            Deed::Undo { .. } | Deed::Redo { .. } | Deed::Type { .. } | Deed::Settings { .. } => {
+                String::new()
+            }
         }
     }
 }
@@ -493,7 +508,7 @@ pub(super) struct Done {
     pub again: Option<String>,
 }
 
-fn check_name(request: &str) -> Result<(), Error> {
+pub(super) fn check_name(request: &str) -> Result<(), Error> {
     if request.is_empty() || request.len() > LONGEST_NAME {
         return Err(Error::refused(format_args!(
             "the name of the request has {} bytes, expected 1 to {LONGEST_NAME}",

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 /// A document.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Text {
     pub id: DocumentId,
     pub name: String,
@@ -98,7 +98,7 @@ impl Text {
 }
 
 /// All documents.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Corpus {
     texts: Vec<Text>,
     numbers: HashMap<DocumentId, usize>,
@@ -135,6 +135,13 @@ impl Corpus {
         self.positions += text.tokens();
         self.numbers.insert(id, self.texts.len());
         self.texts.push(text);
+    }
+
+    /// Decides anew which documents are shared, and which are for tests.
+    pub fn divide(&mut self, part: impl Fn(DocumentId) -> (bool, bool)) {
+        for text in &mut self.texts {
+            (text.shared, text.held_out) = part(text.id);
+        }
     }
 
     pub fn len(&self) -> usize {

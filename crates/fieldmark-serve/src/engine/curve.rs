@@ -2,6 +2,7 @@
 
 use super::Engine;
 use super::state::State;
+use super::words::Layer;
 use crate::project::Error;
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +22,33 @@ pub(super) struct Point {
     /// Tokens that it was scored on.
     pub tokens: usize,
     pub types: Vec<TypeScore>,
+    /// Tokens with an answer that the model learned from: all but those that are held out.
+    #[serde(default)]
+    pub learned: Option<usize>,
+    /// Those of them that people labelled, without what documents came with.
+    #[serde(default)]
+    pub given: Option<usize>,
+    /// A fingerprint of what was known, and of how it was learned from.
+    #[serde(default)]
+    pub knowledge: Option<u64>,
+    /// A fingerprint of the part that is held out.
+    #[serde(default)]
+    pub part: Option<u64>,
+}
+
+impl Point {
+    /// Whether a point stands for the same answers as another one. A model that is trained again on what is known, as
+    /// after each start of the program, is no progress.
+    pub fn repeats(&self, other: &Point) -> bool {
+        match (self.knowledge, other.knowledge) {
+            (Some(one), Some(other)) => one == other,
+            // Points of older programs have only their numbers.
+            _ => {
+                let numbers = |point: &Point| (point.labels, point.answers, point.sentences, point.tokens);
+                numbers(self) == numbers(other)
+            }
+        }
+    }
 }
 
 /// Tokens of one type.
@@ -111,23 +139,47 @@ const FEWEST: usize = 4;
 
 /// Fits the errors of the last models by a power law, 1 − F1 = a · labels^b (Cortes et al. 1994), as a line through their
 /// logarithms, and goes on with it. The band is that in which four of five new points lie, if the line is right.
+///
+/// Labels are all that the models learned from, those that documents came with included: the law is one of what there was
+/// to learn from. But the next answers are those of people, and only bring as many labels as theirs brought of late.
 pub(super) fn forecast(curve: &[Point]) -> Option<Forecast> {
-    let last = &curve[curve.len().saturating_sub(LAST)..];
-    let now = last.last()?;
+    let now = curve.last()?;
+    // Scores on other sentences are no part of this curve.
+    let same = |point: &&Point| point.part.is_none() || point.part == now.part;
+    let all: Vec<&Point> = curve.iter().rev().take_while(same).take(LAST).collect();
+    let exact: Vec<&Point> = all
+        .iter()
+        .copied()
+        .take_while(|point| point.learned.is_some())
+        .collect();
+    // Points of older programs count what is held out among the labels.
+    let (last, is_exact) = match exact.len() >= FEWEST {
+        true => (exact, true),
+        false => (all, false),
+    };
+    let labels = |point: &Point| point.learned.filter(|_| is_exact).unwrap_or(point.labels);
+    let given = |point: &Point| point.given.filter(|_| is_exact).unwrap_or(point.labels) as f64;
     let points: Vec<(f64, f64)> = last
         .iter()
-        .filter(|point| point.labels > 0)
+        .filter(|point| labels(point) > 0)
         .map(|point| {
             // No test is long enough to show that there are no errors.
             let least = 0.5 / (point.tokens as f64 + 1.0);
-            ((point.labels as f64).ln(), (1.0 - point.token_f1).max(least).ln())
+            (
+                (labels(point) as f64).ln(),
+                (1.0 - point.token_f1).max(least).ln(),
+            )
         })
         .collect();
     let n = points.len() as f64;
     let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / n;
     let (x_mean, y_mean) = (mean(|point| point.0), mean(|point| point.1));
     let spread: f64 = points.iter().map(|(x, _)| (x - x_mean).powi(2)).sum();
-    if points.len() < FEWEST || spread < 1e-6 || now.answers == 0 {
+    // However many labels there were at first, those that differ tell something.
+    let differ = last.iter().any(|point| labels(point) != labels(now));
+    let first = last.last()?;
+    let answers = now.answers as f64 - first.answers as f64;
+    if points.len() < FEWEST || !differ || spread <= 0.0 || answers <= 0.0 {
         return None;
     }
     let product: f64 = points.iter().map(|(x, y)| (x - x_mean) * (y - y_mean)).sum();
@@ -138,8 +190,8 @@ pub(super) fn forecast(curve: &[Point]) -> Option<Forecast> {
         .map(|(x, y)| (y - y_mean - slope * (x - x_mean)).powi(2))
         .sum();
     let deviation = (squares / (n - 2.0)).sqrt();
-    let labels_per_answer = now.labels as f64 / now.answers as f64;
-    let x = (now.labels as f64 + AHEAD as f64 * labels_per_answer).ln();
+    let labels_per_answer = ((given(now) - given(first)) / answers).max(0.0);
+    let x = (labels(now) as f64 + AHEAD as f64 * labels_per_answer).ln();
     let y = y_mean + slope * (x - x_mean);
     let error = deviation * (1.0 + 1.0 / n + (x - x_mean).powi(2) / spread).sqrt();
     const FOUR_OF_FIVE: f64 = 1.2816;
@@ -148,6 +200,32 @@ pub(super) fn forecast(curve: &[Point]) -> Option<Forecast> {
         answers: AHEAD,
         token_f1: [f1(y + FOUR_OF_FIVE * error), f1(y), f1(y - FOUR_OF_FIVE * error)],
     })
+}
+
+impl State {
+    /// Tokens to learn from that people labelled, without those that documents came with.
+    pub fn given_by_people(&self) -> usize {
+        let mut sum = 0;
+        for number in self.words.documents() {
+            let decided = self.words.layer(number, Layer::Adjudicated);
+            if self.words.annotators(number).is_empty() && decided.is_none() {
+                continue;
+            }
+            let text = self.corpus.get(number);
+            let import = self.words.layer(number, Layer::Person(self.import));
+            let came = |token: usize| import.is_some_and(|cells| cells[token].said.is_something());
+            for index in 0..text.sentences() {
+                if self.pool.is_aside(text.first_sequence + index) {
+                    continue;
+                }
+                let tokens = text.sentence(index);
+                sum += tokens
+                    .filter(|&token| self.pool.is_labelled(text.first_position + token) && !came(token))
+                    .count();
+            }
+        }
+        sum
+    }
 }
 
 impl Engine {
@@ -236,6 +314,10 @@ mod tests {
             sentences: 50,
             tokens: 1000,
             types: Vec::new(),
+            learned: None,
+            given: None,
+            knowledge: None,
+            part: None,
         }
     }
 
@@ -250,6 +332,62 @@ mod tests {
         for f1 in forecast.token_f1 {
             assert!((f1 - expected).abs() < 1e-9, "{f1} {expected}");
         }
+    }
+
+    /// Labels that documents came with are learned from, but nobody gave them as answers.
+    #[test]
+    fn imported_labels_are_no_answers() {
+        let law = |labels: usize| 1.0 - 3.0 * (labels as f64).powf(-0.5);
+        // Every answer is one label more to learn from; a test sentence of twenty tokens comes with each tenth.
+        let imported = |answers: usize| Point {
+            labels: 12_000 + 3 * answers,
+            answers,
+            learned: Some(10_000 + answers),
+            given: Some(answers),
+            part: Some(1),
+            ..point(0, law(10_000 + answers))
+        };
+        let curve: Vec<Point> = (0..8).map(|n| imported(10 * n)).collect();
+        let [_, middle, _] = forecast(&curve).unwrap().token_f1;
+        assert!((middle - law(10_170)).abs() < 1e-9, "{middle} {}", law(10_170));
+        // Points of older programs do not tell labels apart, but the differences between them do.
+        let old: Vec<Point> = (0..8)
+            .map(|n| Point {
+                answers: 10 * n,
+                ..point(10_000 + 10 * n, law(10_000 + 10 * n))
+            })
+            .collect();
+        let [_, middle, _] = forecast(&old).unwrap().token_f1;
+        assert!((middle - law(10_170)).abs() < 1e-9, "{middle} {}", law(10_170));
+        // More documents with labels come in between: they are not what the next answers bring.
+        let later = |answers: usize| Point {
+            learned: Some(30_000 + answers),
+            token_f1: law(30_000 + answers),
+            ..imported(answers)
+        };
+        let grown: Vec<Point> = (0..4)
+            .map(|n| imported(10 * n))
+            .chain((4..8).map(|n| later(10 * n)))
+            .collect();
+        let [_, middle, _] = forecast(&grown).unwrap().token_f1;
+        assert!((middle - law(30_170)).abs() < 1e-9, "{middle} {}", law(30_170));
+    }
+
+    #[test]
+    fn scores_on_another_part_are_another_curve() {
+        let on = |part: u64, n: usize| Point {
+            part: Some(part),
+            learned: Some(100 * n),
+            given: Some(100 * n),
+            ..point(100 * n, 0.5 + 0.02 * n as f64 - 0.3 * (part as f64 - 1.0))
+        };
+        let first: Vec<Point> = (1..9).map(|n| on(1, n)).collect();
+        let mut both = first.clone();
+        both.extend((9..12).map(|n| on(2, n)));
+        assert_eq!(forecast(&both), None, "three points are too few");
+        both.extend((12..17).map(|n| on(2, n)));
+        assert_eq!(forecast(&both), forecast(&both[8..]));
+        assert_ne!(forecast(&both), forecast(&first));
     }
 
     #[test]

@@ -1,16 +1,15 @@
 //! Documents come into a project, with and without labels.
 
-use super::Engine;
 use super::load;
 use super::prior::Prior;
-use super::state::{State, share_of};
+use super::settings::holds_out;
+use super::state::State;
 use super::types::check_name;
 use crate::project::{
     Action, Assertion, Borders, Deed, DocumentId, Error, LONGEST_TEXT, NewAction, Project, Settings, Type,
     TypeId, UserId, Writing, now,
 };
 use fieldmark::config::Config;
-use fieldmark::text::Source;
 use fieldmark::text::document::Document;
 use fieldmark::text::formats::{NoticeKind, Notices, ReadOptions};
 use fieldmark::{Cut, Describer};
@@ -45,18 +44,31 @@ pub struct Imported {
 type Spans = Vec<(std::ops::Range<usize>, String)>;
 
 /// Documents, ready to be stored.
-struct Prepared {
+#[derive(Default)]
+pub(super) struct Prepared {
     documents: Vec<(Document, Cut)>,
     /// The spans of each document, if it has labels.
     spans: Vec<Option<Spans>>,
-    notices: Notices,
+    pub notices: Notices,
+}
+
+impl Prepared {
+    /// Adds those of another source.
+    pub fn append(&mut self, other: Self) {
+        self.documents.extend(other.documents);
+        self.spans.extend(other.spans);
+        for notice in other.notices.all() {
+            self.notices
+                .add(notice.kind, &notice.document, notice.line, notice.message.clone());
+        }
+    }
 }
 
 /// A project that is made or opened.
 pub struct NewProject {
-    project: Project,
-    describer: Describer,
-    settings: Settings,
+    pub(super) project: Project,
+    pub(super) describer: Describer,
+    pub(super) settings: Settings,
     is_new: bool,
 }
 
@@ -73,8 +85,8 @@ impl NewProject {
         let fresh = !Project::exists(path);
         if !fresh && config.is_some() {
             return Err(Error::refused(format_args!(
-                "{} has a config already, by which its documents were cut into tokens; leave --config out, or make a new \
-                 project",
+                "{} has a config already, by which its documents were cut into tokens; change it once it is open, or make a \
+                 new project",
                 path.display()
             )));
         }
@@ -93,10 +105,12 @@ impl NewProject {
         let settings = match known {
             Some(known) => known,
             None => {
-                if let Some(describer) = &prepared {
-                    load::save_config(&mut project, describer)?;
-                }
-                settings.save(project.store_mut())?;
+                project.store_mut().atomically(|writing| {
+                    if let Some(describer) = &prepared {
+                        load::write_config(writing, describer)?;
+                    }
+                    settings.write(writing)
+                })?;
                 settings
             }
         };
@@ -163,60 +177,9 @@ impl NewProject {
     }
 }
 
-impl Engine {
-    /// Adds the documents of a file that somebody sent.
-    pub fn add_file(
-        &self,
-        name: &str,
-        format: Option<fieldmark::text::formats::DocumentFormat>,
-        bytes: Vec<u8>,
-    ) -> Result<Imported, Error> {
-        let (describer, read) = {
-            let state = self.state();
-            let read = state.describer.config().data.read.clone();
-            (state.describer.clone(), read)
-        };
-        // A name without directories: it only tells the format.
-        let name = Path::new(name)
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        let told = format.or_else(|| fieldmark::text::formats::DocumentFormat::by_name(Path::new(&name)));
-        let read = ReadOptions {
-            format: told.or(read.format),
-            ..read
-        };
-        let source = Source::Memory {
-            name: name.clone(),
-            bytes,
-        };
-        let mut notices = Notices::new();
-        let mut documents = Vec::new();
-        let mut reader = read.open(&source)?;
-        while let Some(mut document) = reader.next(&mut notices)? {
-            if document.id.is_empty() {
-                document.id.clone_from(&name);
-            }
-            documents.push(document);
-        }
-        let options = ImportOptions::default();
-        let prepared = prepare(&describer, documents, options)?;
-        let mut state = self.state();
-        let mut imported = state.add(prepared, options)?;
-        for notice in notices.all() {
-            imported
-                .notices
-                .add(notice.kind, &notice.document, notice.line, notice.message.clone());
-        }
-        self.tell(&state);
-        self.wake.notify_all();
-        Ok(imported)
-    }
-}
-
 impl State {
-    fn add(&mut self, prepared: Prepared, options: ImportOptions) -> Result<Imported, Error> {
+    /// Adds documents, all or nothing.
+    pub fn add(&mut self, prepared: Prepared, options: ImportOptions) -> Result<Imported, Error> {
         let known = known_texts(&self.project)?;
         if known.is_empty() {
             self.settings.held_out_sentences = prepared.documents.len() < MANY_DOCUMENTS;
@@ -246,7 +209,8 @@ fn print_of(document: &Document) -> u64 {
     fieldmark::core::Alphabet::hash(&document.text) ^ name.rotate_left(1)
 }
 
-fn prepare(
+/// Cuts the documents of one source into tokens, and finds out what is marked in them.
+pub(super) fn prepare(
     describer: &Describer,
     documents: Vec<Document>,
     options: ImportOptions,
@@ -315,9 +279,7 @@ fn store(
     }
     imported.added = documents.len();
     let (first, actions) = project.store_mut().atomically(|writing| {
-        let first = writing.add_documents(&documents, |id| {
-            !settings.held_out_sentences && share_of(settings.seed, id as u64, u64::MAX) < settings.held_out
-        })?;
+        let first = writing.add_documents(&documents, |id| holds_out(settings, id))?;
         let mut actions = Vec::new();
         for (id, ((document, cut), spans)) in (first..).zip(documents.iter().zip(labels)) {
             let Some(spans) = spans else { continue };

@@ -2,7 +2,7 @@
 
 use super::corpus::Corpus;
 use super::state::share_of;
-use crate::project::{DocumentId, Error, Project, Settings, StoredDocument};
+use crate::project::{DocumentId, Error, Project, Settings, StoredDocument, Writing};
 use fieldmark::Describer;
 use fieldmark::config::{Config, SchemeName, UnseenName};
 use fieldmark::core::DatasetBuilder;
@@ -24,13 +24,10 @@ pub(super) fn describer(mut config: Config, resources: Resources) -> Result<Desc
     Ok(Describer::new(config, resources)?)
 }
 
-/// Keeps the config of a new project.
-pub(super) fn save_config(project: &mut Project, describer: &Describer) -> Result<(), Error> {
-    for (name, content) in describer.resources().iter() {
-        project.store_mut().add_resource(name, content)?;
-    }
-    let text = describer.config().to_toml();
-    project.store_mut().set_meta(CONFIG, &text)
+/// Keeps the config of a project.
+pub(super) fn write_config(writing: &Writing<'_>, describer: &Describer) -> Result<(), Error> {
+    writing.set_resources(describer.resources().iter())?;
+    writing.set_meta(CONFIG, &describer.config().to_toml())
 }
 
 pub(super) fn load_config(project: &Project) -> Result<Describer, Error> {
@@ -64,7 +61,7 @@ pub(super) fn with_tokens(stored: &StoredDocument) -> Cow<'_, Document> {
     Cow::Owned(document)
 }
 
-fn is_shared(settings: &Settings, id: DocumentId) -> bool {
+pub(super) fn is_shared(settings: &Settings, id: DocumentId) -> bool {
     share_of(settings.seed, id as u64, 0) < settings.shared
 }
 

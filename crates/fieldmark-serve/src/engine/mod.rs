@@ -8,7 +8,9 @@
 //! * `cells`, `words`, `merge`, `known`: what is said of tokens, by whom, and what it comes to together.
 //! * `corpus`, `load`, `history`: texts, and how they come from the database; undo and redo.
 //! * `view`: sentences as people see them; `documents`: lists and whole documents.
-//! * `import`, `prior`: documents with and without labels; suggestions before there is a model.
+//! * `import`, `files`, `prior`: documents with and without labels; files that belong together; suggestions before there is
+//!   a model.
+//! * `once`, `settings`: requests that come again; what is decided anew.
 //! * `curve`: scores on what is held out, and what more answers may bring.
 //! * `agreement`, `doubts`: where people differ, and where the model doubts what they say.
 //! * `export`, `take`: documents and the model as files.
@@ -21,13 +23,16 @@ mod curve;
 mod documents;
 mod doubts;
 mod export;
+mod files;
 mod history;
 mod import;
 mod known;
 mod load;
 mod merge;
+mod once;
 mod prior;
 mod question;
+mod settings;
 mod state;
 mod take;
 #[cfg(test)]
@@ -43,8 +48,10 @@ pub use curve::ProgressReport;
 pub use documents::{DocumentView, List, ListRequest};
 pub use doubts::DoubtReport;
 pub use export::{EXPORT_FORMATS, ExportOptions, Exported};
+pub use files::SentFile;
 pub use import::{ImportOptions, Imported, NewProject};
 pub use load::DEFAULT_CONFIG;
+pub use settings::{ChangeSettings, SettingsReport, reshaped};
 pub use train::Trainer;
 
 use crate::project::{Error, IMPORT, Project, Settings, Type, UserId};

@@ -1,13 +1,13 @@
 //! What to ask next.
 //!
-//! Most questions are those of the strategy. Every tenth is a *test question*: a whole sentence of the part that is held
+//! Most questions are those of the strategy, about a token or its whole sentence. Every tenth is a *test question*: a whole sentence of the part that is held
 //! out, to measure models with. Where several people annotate, every fifth is one that somebody else was asked about a
 //! shared document, to see whether they agree. Before there is a model, what lists and expressions find is asked in turn
 //! with random tokens.
 
 use super::state::{State, question_name, question_token};
 use super::wire::{DocumentName, Question, Suggestion, Target};
-use crate::project::{DocumentId, Error, UserId};
+use crate::project::{DocumentId, Error, Unit, UserId};
 use fieldmark::learn::Strategy;
 
 /// How much a question asks.
@@ -105,6 +105,7 @@ impl State {
     }
 
     fn ask_strategy(&mut self, user: UserId) -> Option<Asked> {
+        let whole = self.settings.unit == Unit::Sentence;
         let Self {
             ranking,
             pool,
@@ -118,7 +119,9 @@ impl State {
         let sequence = |sequence: usize| {
             let (number, _) = corpus.place(sequence);
             let of_others = |(other, asked): (&UserId, &Asked)| *other != user && asked.sequence == sequence;
-            !words.is_left_out(number, user) && !asked.iter().any(of_others)
+            // A whole sentence that was left out goes by its first token.
+            let left_out = whole && skipped.contains(&(user, pool.positions(sequence).start));
+            !left_out && !words.is_left_out(number, user) && !asked.iter().any(of_others)
         };
         let position = |position: usize| {
             let number = corpus.number_at(position);
@@ -133,12 +136,25 @@ impl State {
             Strategy::Random => "chosen at random".to_owned(),
             _ => format!("{} {:.3}", strategy.title(), strategy.value(question.key)),
         };
-        Some(Asked {
+        let asked = Asked {
             kind: Kind::Token,
             sequence: question.sequence,
             position: pool.positions(question.sequence).start + question.position,
             why: Some(why),
-        })
+        };
+        Some(self.in_units(asked))
+    }
+
+    /// A question about a token, or about its whole sentence if that is what people are asked.
+    fn in_units(&self, asked: Asked) -> Asked {
+        match self.settings.unit {
+            Unit::Token => asked,
+            Unit::Sentence => Asked {
+                kind: Kind::Sentence,
+                position: self.pool.positions(asked.sequence).start,
+                ..asked
+            },
+        }
     }
 
     fn ask_test(&self, user: UserId) -> Option<Asked> {
@@ -186,12 +202,12 @@ impl State {
             let (number, index) = self.corpus.place(sequence);
             let text = self.corpus.get(number);
             for found in self.prior.find(text, text.sentence(index)) {
-                let asked = Asked {
+                let asked = self.in_units(Asked {
                     kind: Kind::Token,
                     sequence,
                     position: text.first_position + found.tokens.start,
                     why: Some(format!("found by a {}", found.origin)),
-                };
+                });
                 if self.is_open(&asked, user) {
                     return Some(asked);
                 }
@@ -206,16 +222,19 @@ impl State {
         let positions = text.first_position..text.first_position + text.tokens();
         let keys = self.ranking.keys();
         let open = positions
-            .filter(|&position| !keys[position].is_nan())
-            .map(|position| Asked {
-                kind: Kind::Token,
-                sequence: self.sequence_of(position),
-                position,
-                why: None,
+            .filter(|&position| !keys[position].is_nan() && !self.pool.is_labelled(position))
+            .map(|position| {
+                let asked = self.in_units(Asked {
+                    kind: Kind::Token,
+                    sequence: self.sequence_of(position),
+                    position,
+                    why: None,
+                });
+                (keys[position], asked)
             })
-            .filter(|asked| self.is_open(asked, user));
-        let best = open.min_by(|one, other| keys[one.position].total_cmp(&keys[other.position]));
-        best.or_else(|| {
+            .filter(|(_, asked)| self.is_open(asked, user));
+        let best = open.min_by(|(one, _), (other, _)| one.total_cmp(other));
+        best.map(|(_, asked)| asked).or_else(|| {
             let sequences = text.first_sequence..text.first_sequence + text.sentences();
             let held_out = sequences.filter(|&sequence| self.pool.is_aside(sequence));
             held_out
@@ -310,6 +329,7 @@ impl State {
         Ok(Question {
             id: self.name_of(asked),
             kind,
+            test: self.pool.is_aside(asked.sequence),
             document: DocumentName {
                 id: text.id,
                 name: text.name.clone(),

@@ -148,7 +148,7 @@ impl State {
         match action.deed {
             Deed::Undo { action: target } => self.turn(action.user, target, true),
             Deed::Redo { action: target } => self.turn(action.user, target, false),
-            Deed::Type { .. } => Vec::new(),
+            Deed::Type { .. } | Deed::Settings { .. } => Vec::new(),
             _ => self.note_deed(action),
         }
     }

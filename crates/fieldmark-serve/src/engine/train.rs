@@ -7,8 +7,8 @@
 use super::Engine;
 use super::curve::{Point, TypeScore};
 use super::state::State;
-use crate::project::{Error, now};
-use fieldmark::core::Gold;
+use crate::project::{Error, Settings, now};
+use fieldmark::core::{Alphabet, Gold};
 use fieldmark::learn::{Estimator, Fitted, LearnOptions, Pool, Ranking, RankingOptions, Strategy, TestSet};
 use std::sync::{Arc, PoisonError};
 use std::thread::JoinHandle;
@@ -41,6 +41,12 @@ pub(super) struct Job {
     ranking: RankingOptions,
     generation: u64,
     answers: usize,
+    /// Tokens to learn from that people labelled.
+    given: usize,
+    /// A fingerprint of how it is learned from.
+    setup: u64,
+    /// A fingerprint of the part that is held out.
+    part: u64,
 }
 
 /// What came out of it.
@@ -130,6 +136,17 @@ impl Engine {
             },
             generation: state.generation,
             answers: state.answers(),
+            given: state.given_by_people(),
+            setup: Alphabet::hash(&state.describer.config().to_toml()),
+            part: {
+                let Settings {
+                    held_out,
+                    held_out_sentences,
+                    seed,
+                    ..
+                } = state.settings;
+                Alphabet::hash(&format!("{held_out} {held_out_sentences} {seed}"))
+            },
         }
     }
 
@@ -203,7 +220,8 @@ impl Engine {
         let unranked = state.rank_some(touched)?;
         let mut learned = self.learned();
         learned.model.version += 1;
-        if let Some(point) = result.point {
+        let is_new = |point: &Point| learned.curve.last().is_none_or(|last| !point.repeats(last));
+        if let Some(point) = result.point.filter(is_new) {
             let json = serde_json::to_string(&point).unwrap_or_default();
             let stored =
                 state
@@ -250,12 +268,48 @@ impl Job {
         })
     }
 
+    /// Tokens with an answer, without those that are held out.
+    fn learned(&self) -> usize {
+        let sequences = (0..self.pool.len()).filter(|&sequence| !self.pool.is_aside(sequence));
+        sequences.map(|sequence| self.pool.labelled_of(sequence)).sum()
+    }
+
+    /// A fingerprint of everything that is known, which part of it is held out, and how it is learned from: the same for
+    /// the same answers, however often the program is started. (FNV-1a; Fowler, Noll & Vo 1991.)
+    fn knowledge(&self) -> u64 {
+        let mut hash = 0xCBF2_9CE4_8422_2325u64;
+        let mut add = |code: u64| hash = (hash ^ code).wrapping_mul(0x0100_0000_01B3);
+        add(self.setup);
+        self.pool
+            .labels()
+            .iter()
+            .for_each(|name| add(Alphabet::hash(name)));
+        for sequence in 0..self.pool.len() {
+            add(u64::from(self.pool.is_aside(sequence)));
+            for position in self.pool.positions(sequence) {
+                match self.pool.known(position) {
+                    Gold::Unknown => add(0),
+                    Gold::Known(label) => add(u64::from(label) + 1),
+                    Gold::Ambiguous(labels) => {
+                        add(1 << 32);
+                        labels.iter().for_each(|&label| add(u64::from(label)));
+                    }
+                }
+            }
+        }
+        hash
+    }
+
     fn score(&self, model: &Fitted, test: TestSet) -> Result<Point, Error> {
         let (scores, types) = test.score_types(model)?;
         Ok(Point {
             time: now(),
             labels: self.pool.labelled_positions(),
             answers: self.answers,
+            learned: Some(self.learned()),
+            given: Some(self.given),
+            knowledge: Some(self.knowledge()),
+            part: Some(self.part),
             token_f1: scores.token_f1,
             span_f1: scores.span_f1.unwrap_or(0.0),
             sentences: test.data().len(),

@@ -1,5 +1,6 @@
 //! Types: made and changed while people annotate.
 
+use super::once::Content;
 use super::state::State;
 use super::wire::{ChangeType, NewType};
 use crate::project::{Error, Type, TypeId, UserId};
@@ -17,7 +18,8 @@ const LONGEST: usize = 100;
 impl State {
     /// Makes a type. A type of that name that was removed comes back.
     pub fn add_type(&mut self, user: UserId, new: &NewType) -> Result<(), Error> {
-        if self.project.store().repeated(user, &new.request)?.is_some() {
+        let content = Content::of_new_type(new);
+        if self.done_once(user, &new.request, &content)?.is_some() {
             return Ok(());
         }
         let name = check_name(&new.name)?;
@@ -34,11 +36,14 @@ impl State {
                     colour: None,
                     force: false,
                 };
-                self.change_type(user, one.id, &change)
+                self.do_change_type(user, one.id, &change, &content)
             }
             None => {
                 let one = new_type(&self.types, name);
-                self.project.store_mut().add_type(&one, user, &new.request)?;
+                self.project.store_mut().atomically(|writing| {
+                    content.keep(writing, user, &new.request)?;
+                    writing.add_type(&one, user, &new.request)
+                })?;
                 self.pool.add_label(&format!("B-{name}"));
                 self.pool.add_label(&format!("I-{name}"));
                 self.types.push(one);
@@ -50,9 +55,20 @@ impl State {
 
     /// Changes a type.
     pub fn change_type(&mut self, user: UserId, id: TypeId, change: &ChangeType) -> Result<(), Error> {
-        if self.project.store().repeated(user, &change.request)?.is_some() {
+        let content = Content::of_type(id, change);
+        if self.done_once(user, &change.request, &content)?.is_some() {
             return Ok(());
         }
+        self.do_change_type(user, id, change, &content)
+    }
+
+    fn do_change_type(
+        &mut self,
+        user: UserId,
+        id: TypeId,
+        change: &ChangeType,
+        content: &Content,
+    ) -> Result<(), Error> {
         let Some(at) = self.types.iter().position(|one| one.id == id) else {
             return Err(Error::missing(format_args!("there is no type {id}")));
         };
@@ -70,9 +86,10 @@ impl State {
             self.check_unused(&new)?;
         }
         let other_labels = (&new.name, new.removed) != (&self.types[at].name, self.types[at].removed);
-        self.project
-            .store_mut()
-            .change_type(&new, user, &change.request)?;
+        self.project.store_mut().atomically(|writing| {
+            content.keep(writing, user, &change.request)?;
+            writing.change_type(&new, user, &change.request)
+        })?;
         self.types[at] = new;
         if other_labels {
             self.relabel()?;

@@ -92,6 +92,8 @@ pub struct Question {
     pub id: String,
     /// `token`, or `sentence` for a whole one.
     pub kind: &'static str,
+    /// Whether it is about a sentence that is held out.
+    pub test: bool,
     /// The document.
     pub document: DocumentName,
     /// The sentence.
@@ -108,7 +110,7 @@ pub struct Question {
 }
 
 /// What a client wants to do.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ActionRequest {
     /// Its name, which is used once.
     pub request: String,

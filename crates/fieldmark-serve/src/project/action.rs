@@ -1,5 +1,6 @@
 //! [`Deed`]: what people do, as it is stored and replayed.
 
+use super::settings::SettingsChange;
 use serde::{Deserialize, Serialize};
 
 /// The number of a document in the store.
@@ -129,6 +130,11 @@ pub enum Deed {
         /// The type.
         id: TypeId,
     },
+    /// Changes settings.
+    Settings {
+        /// What changes.
+        change: Box<SettingsChange>,
+    },
 }
 
 impl Deed {
@@ -148,12 +154,16 @@ impl Deed {
             Deed::Undo { .. } => "undo",
             Deed::Redo { .. } => "redo",
             Deed::Type { .. } => "type",
+            Deed::Settings { .. } => "settings",
         }
     }
 
     /// Whether it can be taken back.
     pub fn can_be_undone(&self) -> bool {
-        !matches!(self, Deed::Undo { .. } | Deed::Redo { .. } | Deed::Type { .. })
+        !matches!(
+            self,
+            Deed::Undo { .. } | Deed::Redo { .. } | Deed::Type { .. } | Deed::Settings { .. }
+        )
     }
 
     /// Whether it says something about labels.

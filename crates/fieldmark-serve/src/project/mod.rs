@@ -3,7 +3,7 @@
 //! * [`Project`]: the directory, which only one server at a time may use.
 //! * [`Store`]: the database. What people do is a row of an append-only table ([`Deed`]); what is known is found by doing
 //!   it again. Undoing is an action like any other.
-//! * [`Settings`]: what was decided when the project was made.
+//! * [`Settings`]: what was decided when the project was made, and can be decided anew ([`SettingsChange`]).
 
 mod action;
 mod error;
@@ -13,7 +13,8 @@ mod store;
 
 pub use action::{Action, ActionId, Assertion, Borders, Deed, DocumentId, Place, TypeId, UserId};
 pub use error::Error;
-pub use settings::Settings;
+pub(crate) use settings::TOKENS_STAY;
+pub use settings::{Settings, SettingsChange, Unit};
 pub(crate) use store::now;
 pub use store::{NewAction, Store, StoredDocument, Type, Writing};
 

@@ -42,6 +42,13 @@ const VERSIONS: &[&str] = &["
         answers INTEGER NOT NULL,
         point TEXT NOT NULL
     ) STRICT;
+", "
+    CREATE TABLE requests (
+        user INTEGER NOT NULL REFERENCES users,
+        request TEXT NOT NULL,
+        content TEXT NOT NULL,
+        PRIMARY KEY (user, request)
+    ) STRICT;
 "];
 
 /// Brings the tables up to date. Returns an error message for a project of a later program.

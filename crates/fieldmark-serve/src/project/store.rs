@@ -308,6 +308,15 @@ impl Store {
         found.optional().map_err(|error| self.fail(error))?.transpose()
     }
 
+    /// What somebody's request asked for, as a fingerprint; `None` if it is new, or of an older program.
+    pub fn content(&self, user: UserId, request: &str) -> Result<Option<String>, Error> {
+        let statement = "SELECT content FROM requests WHERE user = ?1 AND request = ?2";
+        let found = self
+            .connection
+            .query_row(statement, params![user, request], |row| row.get(0));
+        found.optional().map_err(|error| self.fail(error))
+    }
+
     /// An action by its number.
     pub fn action(&self, id: ActionId) -> Result<Option<Action>, Error> {
         let statement = "SELECT id, request, user, time, document, payload, seconds, question FROM actions \
@@ -381,6 +390,52 @@ impl Writing<'_> {
     fn execute(&self, statement: &str, values: impl rusqlite::Params) -> Result<usize, Error> {
         let write = || self.store.connection.prepare_cached(statement)?.execute(values);
         write().map_err(|error| self.store.fail(error))
+    }
+
+    /// Keeps something under a name.
+    pub fn set_meta(&self, key: &str, value: &str) -> Result<(), Error> {
+        let statement = "INSERT INTO meta VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2";
+        self.execute(statement, [key, value]).map(drop)
+    }
+
+    /// Keeps the files that the config names, and no others.
+    pub fn set_resources<'a>(
+        &self,
+        resources: impl IntoIterator<Item = (&'a str, &'a [u8])>,
+    ) -> Result<(), Error> {
+        self.execute("DELETE FROM resources", [])?;
+        for (name, content) in resources {
+            self.execute("INSERT INTO resources VALUES (?1, ?2)", params![name, content])?;
+        }
+        Ok(())
+    }
+
+    /// Keeps what a request asks for, as a fingerprint: a request of the same name can be held against it later.
+    pub fn keep_content(&self, user: UserId, request: &str, content: &str) -> Result<(), Error> {
+        self.execute(
+            "INSERT INTO requests VALUES (?1, ?2, ?3)",
+            params![user, request, content],
+        )
+        .map(drop)
+    }
+
+    /// Decides anew which documents are for tests.
+    pub fn hold_out(&self, held_out: impl Fn(DocumentId) -> bool) -> Result<(), Error> {
+        for id in self.store.rows("SELECT id FROM documents", |row| row.get(0))? {
+            self.execute(
+                "UPDATE documents SET held_out = ?2 WHERE id = ?1 AND held_out <> ?2",
+                params![id, held_out(id)],
+            )?;
+        }
+        Ok(())
+    }
+
+    /// The number that the next action gets.
+    pub fn next_action(&self) -> Result<ActionId, Error> {
+        let connection = &self.store.connection;
+        let last = connection.query_row("SELECT max(id) FROM actions", [], |row| row.get(0));
+        let last: Option<ActionId> = last.map_err(|error| self.store.fail(error))?;
+        Ok(last.unwrap_or(0) + 1)
     }
 
     /// Stores a new type; its number must be new, too.

@@ -160,6 +160,44 @@ fn one_server_at_a_time() {
     assert!(Project::database_beside(folder.path()).is_err());
 }
 
+/// Everything of a project of the first version is there, and requests can be told apart from then on.
+#[test]
+fn a_project_of_an_older_program_is_opened() {
+    let (folder, mut project) = store();
+    let store = project.store_mut();
+    let user = store.user("ada").unwrap();
+    let deed = Deed::SkipQuestion { token: 0 };
+    let new = |request| NewAction {
+        request,
+        user,
+        document: None,
+        question: None,
+        seconds: None,
+        deed: &deed,
+    };
+    let action = store.record(&new("old")).unwrap();
+    drop(project);
+    let path = folder.path().join("p/project.sqlite");
+    let connection = Connection::open(&path).unwrap();
+    connection
+        .execute_batch("DROP TABLE requests; PRAGMA user_version = 1;")
+        .unwrap();
+    drop(connection);
+    let mut project = Project::open(&folder.path().join("p")).unwrap();
+    let store = project.store_mut();
+    assert_eq!(store.repeated(user, "old").unwrap(), Some(action));
+    assert_eq!(store.content(user, "old").unwrap(), None);
+    store
+        .atomically(|writing| {
+            writing.keep_content(user, "new", "print")?;
+            writing.record(&new("new"))
+        })
+        .unwrap();
+    assert_eq!(store.content(user, "new").unwrap().as_deref(), Some("print"));
+    let twice = store.atomically(|writing| writing.keep_content(user, "new", "other"));
+    assert!(twice.is_err());
+}
+
 #[test]
 fn a_project_of_a_later_program_is_refused() {
     let (folder, project) = store();

@@ -74,6 +74,130 @@ fn an_answer_is_given_once_and_the_next_question_comes() {
     assert_eq!(count, 2, "the type, and one answer");
 }
 
+/// A name of a request stands for one content: with another, nothing is done, and nobody is told that it was.
+#[test]
+fn a_repeated_request_with_other_content_is_refused() {
+    let mut place = Place::new(
+        &["Ada met Grace. Alan wrote.", "Tony slept."],
+        &["NAME", "X"],
+        everything(),
+    );
+    let assertion = |start: u32, kind: &str| json!([{ "start": start, "end": start + 1, "type": kind }]);
+    let action = |document: i64, assertions: Value| {
+        json!({
+        "request": "once", "kind": "assert", "document": document, "seconds": 1.0, "assertions": assertions })
+    };
+    let stored = |place: &Place| {
+        let mut count = 0;
+        let each = |_| {
+            count += 1;
+            Ok(())
+        };
+        place
+            .engine()
+            .state()
+            .project
+            .store()
+            .for_each_action(each)
+            .unwrap();
+        count
+    };
+    let first = place.act("ada", action(1, assertion(0, "NAME"))).unwrap();
+    let before = stored(&place);
+    for _ in 0..2 {
+        for other in [
+            action(1, assertion(0, "X")),
+            action(1, assertion(1, "NAME")),
+            action(2, assertion(0, "NAME")),
+            json!({ "request": "once", "kind": "flag", "document": 1 }),
+            json!({ "request": "once", "kind": "clear", "document": 1, "start": 0, "end": 1 }),
+        ] {
+            let error = place.act("ada", other).unwrap_err();
+            assert!(matches!(error, Error::Conflict(_)), "{error}");
+            assert!(error.to_string().contains("something else"), "{error}");
+        }
+        for back in [true, false] {
+            assert!(matches!(
+                place.engine().undo("ada", "once", back),
+                Err(Error::Conflict(_))
+            ));
+        }
+        let new = NewType {
+            request: "once".into(),
+            name: "NEW".into(),
+        };
+        assert!(matches!(
+            place.engine().add_type("ada", &new),
+            Err(Error::Conflict(_))
+        ));
+        assert_eq!(stored(&place), before);
+        // How long an answer took is measured, and may be measured anew.
+        let mut again = action(1, assertion(0, "NAME"));
+        again["seconds"] = json!(9.0);
+        assert_eq!(place.act("ada", again).unwrap().action, first.action);
+        place.reopen();
+    }
+    // Names of undo, redo and types are held against what they stood for, too.
+    place.engine().undo("ada", "back", true).unwrap();
+    assert!(matches!(
+        place.engine().undo("ada", "back", false),
+        Err(Error::Conflict(_))
+    ));
+    place.engine().undo("ada", "back", true).unwrap();
+    let change = |key: &str| ChangeType {
+        request: "change".into(),
+        name: None,
+        key: Some(key.into()),
+        colour: None,
+        removed: None,
+        force: false,
+    };
+    place.engine().change_type("ada", 1, &change("7")).unwrap();
+    place.engine().change_type("ada", 1, &change("7")).unwrap();
+    assert!(matches!(
+        place.engine().change_type("ada", 1, &change("8")),
+        Err(Error::Conflict(_))
+    ));
+    assert!(matches!(
+        place.engine().change_type("ada", 2, &change("7")),
+        Err(Error::Conflict(_))
+    ));
+    // A type that was removed comes back by one request, however often that is sent.
+    let gone = ChangeType {
+        request: "gone".into(),
+        removed: Some(true),
+        ..change("7")
+    };
+    place
+        .engine()
+        .change_type("ada", 2, &ChangeType { key: None, ..gone })
+        .unwrap();
+    for _ in 0..2 {
+        let types = place.engine().add_type("ada", &new_type("X")).unwrap().types;
+        assert_eq!(types.len(), 2);
+    }
+}
+
+/// Requests of programs before this one have no fingerprint: what their actions show is compared.
+#[test]
+fn requests_of_older_programs_are_still_answered_again() {
+    let mut place = Place::new(&["Ada met Grace."], &["NAME"], everything());
+    let assertion = json!([{ "start": 0, "end": 1, "type": "NAME" }]);
+    let action = |document: i64| json!({ "request": "old", "kind": "assert", "document": document, "assertions": assertion });
+    let first = place.act("ada", action(1)).unwrap();
+    place.engine = None;
+    let connection = rusqlite::Connection::open(place.path().join("project.sqlite")).unwrap();
+    connection
+        .execute_batch("DROP TABLE requests; PRAGMA user_version = 1;")
+        .unwrap();
+    drop(connection);
+    place.engine = Some(Engine::open(Project::open(&place.path()).unwrap()).unwrap());
+    assert_eq!(place.act("ada", action(1)).unwrap().action, first.action);
+    assert!(matches!(place.act("ada", action(2)), Err(Error::Conflict(_))));
+    let flag = json!({ "request": "old", "kind": "flag", "document": 1 });
+    assert!(matches!(place.act("ada", flag), Err(Error::Conflict(_))));
+}
+
 #[test]
 fn what_makes_no_sense_is_refused_and_changes_nothing() {
     let place = Place::new(&["Ada met Grace."], &["NAME"], everything());

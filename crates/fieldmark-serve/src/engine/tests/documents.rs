@@ -61,6 +61,135 @@ fn offsets_are_those_of_javascript() {
     assert_eq!(han, 2, "scripts without spaces are cut between characters");
 }
 
+/// Characters of scripts without spaces are tokens, wherever they stand; marks stay with their letters.
+#[test]
+fn digits_and_letters_do_not_swallow_what_comes_after_them() {
+    let words = |text: &str| {
+        let place = Place::new(&[text], &["NAME"], everything());
+        let state = place.engine().state();
+        let own = state.corpus.get(0);
+        (0..own.tokens())
+            .map(|token| own.words(token..token + 1).to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        words("2024年3月DNA鑑定"),
+        ["2024", "年", "3", "月", "DNA", "鑑", "定"]
+    );
+    assert_eq!(
+        words("か\u{3099}くせいＡＢ"),
+        ["か\u{3099}", "く", "せ", "い", "ＡＢ"]
+    );
+    assert_eq!(words("ที่นี่ 12ก"), ["ที่", "นี่", "12", "ก"]);
+    assert_eq!(words("Ko\u{308}ln שָׁלוֹם"), ["Ko\u{308}ln", "שָׁלוֹם"]);
+}
+
+fn sent(name: &str, text: &str) -> crate::engine::SentFile {
+    crate::engine::SentFile {
+        name: name.to_owned(),
+        bytes: text.as_bytes().to_vec(),
+    }
+}
+
+#[test]
+fn files_that_belong_together_come_together() {
+    let mut place = Place::new(&["Alan slept."], &[], everything());
+    let files = vec![
+        sent("two.ann", ""),
+        sent("one.txt", "Ada met Grace."),
+        sent("one.ann", "T1\tNAME 0 3\tAda\nT2\tNAME 8 13\tGrace\n"),
+        sent("two.txt", "Nobody came."),
+        sent("x.in", "P1 Serum gamma GT\n"),
+        sent("x.GENE.eval", "P1|0 11|Serum gamma GT\n"),
+        sent("notes.txt", "Tony wrote."),
+    ];
+    let imported = place.engine().add_files(files.clone(), None).unwrap();
+    assert_eq!((imported.added, imported.labelled), (4, 3));
+    let name = |id: i64| {
+        let view = serde_json::to_value(place.engine().document("ada", id).unwrap()).unwrap();
+        view["name"].as_str().unwrap().to_owned()
+    };
+    assert_eq!([2, 3, 4, 5].map(name), ["two", "one", "P1", "notes.txt"]);
+    place.reopen();
+    let named = |word: &str, kind: &str| (word.to_owned(), Some(kind.to_owned()));
+    assert_eq!(place.known("ada", 3)[0], named("Ada", "NAME"));
+    assert_eq!(place.known("ada", 3)[2], named("Grace", "NAME"));
+    assert_eq!(
+        place.known("ada", 2).len(),
+        1,
+        "an empty file of annotations says that there are none"
+    );
+    assert_eq!(place.known("ada", 4), [named("Serum gamma GT", "GENE")]);
+    assert_eq!(place.known("ada", 5), [], "a text alone is open");
+    let again = place.engine().add_files(files, None).unwrap();
+    assert_eq!((again.added, again.repeated), (0, 4));
+}
+
+#[test]
+fn several_files_come_all_or_not_at_all() {
+    let mut place = Place::new(&["Alan slept."], &[], everything());
+    for (files, problem) in [
+        (vec![sent("a.ann", "T1\tNAME 0 3\tAda\n")], "there is no a.txt"),
+        (
+            vec![
+                sent("b.txt", "Tony wrote."),
+                sent("a.txt", "Ada met"),
+                sent("a.ann", "nonsense\n"),
+            ],
+            "a.ann",
+        ),
+        (
+            vec![sent("b.txt", "Tony wrote."), sent("c.jsonl", "{")],
+            "c.jsonl",
+        ),
+        (
+            vec![
+                sent("a.txt", "Ada met"),
+                sent("a.ann", &format!("T1\t{} 0 3\tAda\n", "X".repeat(150))),
+            ],
+            "too long",
+        ),
+    ] {
+        let error = place.engine().add_files(files, None).unwrap_err().to_string();
+        assert!(error.contains(problem), "{error}");
+    }
+    place.reopen();
+    let overview = place.engine().overview("ada").unwrap();
+    assert_eq!((overview.documents, overview.types.len()), (1, 0));
+}
+
+/// What was exported as an archive comes back as it was.
+#[test]
+fn archives_are_read_back() {
+    let place = Place::new(&["Ada met Grace.", "Alan wrote."], &["NAME"], everything());
+    for document in [1, 2] {
+        let spans = json!([{ "start": 0, "end": 1, "type": "NAME" }]);
+        place
+            .act(
+                "ada",
+                json!({ "kind": "document", "document": document, "spans": spans }),
+            )
+            .unwrap();
+    }
+    let archive = place
+        .engine()
+        .export(DocumentFormat::Brat, &ExportOptions::default())
+        .unwrap();
+    assert!(archive.name.ends_with(".tar"), "{}", archive.name);
+    let other = Place::new(&[], &[], everything());
+    let imported = other
+        .engine()
+        .add_file(&archive.name, None, archive.bytes)
+        .unwrap();
+    assert_eq!((imported.added, imported.labelled), (2, 2));
+    for (id, word) in [(1, "Ada"), (2, "Alan")] {
+        assert_eq!(
+            other.known("ada", id)[0],
+            (word.to_owned(), Some("NAME".to_owned()))
+        );
+    }
+}
+
 #[test]
 fn sentences_have_offsets_of_their_own() {
     let text = "🧬 first one. 👩🏽‍⚕️ Ada met Zoe\u{308} <b>there</b>. The last.";

@@ -62,6 +62,147 @@ fn the_curve_outlives_the_program() {
     assert_eq!(before, after);
 }
 
+/// A start of the program trains a model of the answers that are there: that is no progress.
+#[test]
+fn a_start_without_new_answers_adds_no_point() {
+    let settings = Settings {
+        held_out: 0.3,
+        ..Settings::default()
+    };
+    let mut place = Place::with(sentences(40, 8), &[], settings, ImportOptions::default());
+    let points = |place: &Place| {
+        let report = serde_json::to_value(place.engine().progress().unwrap()).unwrap();
+        report["curve"].as_array().unwrap().len()
+    };
+    place.engine().train_now();
+    for _ in 0..3 {
+        place.reopen();
+        place.engine().train_now();
+        assert_eq!(points(&place), 1);
+        assert_eq!(
+            place.engine().overview("ada").unwrap().model.version,
+            1,
+            "there is a model"
+        );
+    }
+    let assertion = json!([{ "start": 0, "end": 1, "type": "NAME" }]);
+    place
+        .act(
+            "ada",
+            json!({ "kind": "assert", "document": 1, "assertions": assertion }),
+        )
+        .unwrap();
+    // The program ends before it has learned: the point comes after the next start.
+    place.reopen();
+    place.engine().train_now();
+    assert_eq!(points(&place), 2);
+    // Points of older programs have no fingerprint.
+    {
+        let store = Project::database_beside(&place.path()).unwrap();
+        let json: Value = serde_json::from_str(store.points().unwrap().last().unwrap()).unwrap();
+        let mut old = json.clone();
+        for key in ["learned", "given", "knowledge", "part"] {
+            old.as_object_mut().unwrap().remove(key).unwrap();
+        }
+        let mut store = store;
+        let count = |key: &str| json[key].as_u64().unwrap() as usize;
+        store
+            .add_point(count("labels"), count("answers"), &old.to_string())
+            .unwrap();
+    }
+    place.reopen();
+    place.engine().train_now();
+    assert_eq!(points(&place), 3);
+}
+
+/// What the next answers may bring is about answers of people, also where documents came with labels.
+#[test]
+fn imported_labels_are_not_counted_as_answers() {
+    let settings = Settings {
+        held_out: 0.3,
+        ..Settings::default()
+    };
+    let place = Place::with(sentences(60, 3), &[], settings, ImportOptions::default());
+    let text: Vec<String> = plain(&sentences(30, 4)).into_iter().map(|one| one.text).collect();
+    for (number, text) in text.iter().enumerate() {
+        let name = format!("n{number}.txt");
+        place
+            .engine()
+            .add_file(&name, None, text.clone().into_bytes())
+            .unwrap();
+    }
+    place.engine().train_now();
+    let mut tests = 0;
+    for number in 0..60 {
+        let question = place.ask("ada").unwrap();
+        tests += usize::from(question.kind == "sentence");
+        answer(&place, "ada", &question);
+        if number % 10 == 9 {
+            place.engine().train_now();
+        }
+    }
+    let engine = place.engine();
+    let curve = engine.learned().curve.clone();
+    let (first, last) = (&curve[0], curve.last().unwrap());
+    assert_eq!((first.answers, first.given), (0, Some(0)));
+    assert_eq!(last.answers, 60);
+    // Each answer about a token is one label to learn from; sentences that are held out are none.
+    assert!(tests > 0);
+    assert_eq!(last.given, Some(60 - tests));
+    assert_eq!(last.learned, first.learned.map(|learned| learned + 60 - tests));
+    assert!(
+        last.labels > last.learned.unwrap(),
+        "what is held out is no part of it"
+    );
+    let report = serde_json::to_value(engine.progress().unwrap()).unwrap();
+    assert_eq!(report["next"]["answers"], 100);
+}
+
+/// A sentence that is held out counts for the score also where somebody has only said which type a word has.
+#[test]
+fn open_borders_do_not_take_a_sentence_out_of_the_score() {
+    let settings = Settings {
+        held_out: 0.3,
+        ..Settings::default()
+    };
+    let place = Place::with(sentences(40, 8), &[], settings, ImportOptions::default());
+    let scored = |place: &Place| {
+        place.engine().train_now();
+        let curve = &place.engine().learned().curve;
+        let last = curve.last().unwrap();
+        let names = last.types.iter().find(|one| one.name == "NAME").unwrap();
+        (last.sentences, names.gold)
+    };
+    let before = scored(&place);
+    let (document, token) = {
+        let state = place.engine().state();
+        // A name that is not the first word, where its label would follow.
+        let found = state.held_out.iter().find_map(|&sequence| {
+            let (number, index) = state.corpus.place(sequence);
+            let text = state.corpus.get(number);
+            let mut tokens = text.sentence(index).skip(1);
+            let name = tokens.find(|&token| {
+                truth(text.words(token..token + 1)).is_some() && truth(text.words(token - 1..token)).is_some()
+            });
+            name.map(|token| (text.id, token))
+        });
+        found.unwrap()
+    };
+    let open = json!([{ "start": token, "end": token + 1, "type": "NAME", "borders": "open" }]);
+    place
+        .act(
+            "ada",
+            json!({ "kind": "assert", "document": document, "assertions": open }),
+        )
+        .unwrap();
+    assert_eq!(scored(&place), before, "the type is still known");
+    // A token that nobody has said anything about is another matter.
+    place
+        .act("ada", json!({ "kind": "assert", "document": document, "assertions": [{ "start": token, "end": token + 1 }] }))
+        .unwrap();
+    assert_eq!(scored(&place), (before.0, before.1 - 1));
+}
+
 /// What is answered while a model is trained is not asked by it.
 #[test]
 fn a_new_model_respects_what_came_in_the_meantime() {

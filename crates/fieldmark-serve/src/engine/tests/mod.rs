@@ -5,6 +5,7 @@ mod documents;
 mod layers;
 mod learning;
 mod people;
+mod settings;
 
 use super::import::{ImportOptions, NewProject};
 use super::wire::{ActionAnswer, ActionRequest, NewType};
