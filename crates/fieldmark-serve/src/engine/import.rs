@@ -182,8 +182,14 @@ impl Engine {
             .to_string_lossy()
             .into_owned();
         let told = format.or_else(|| fieldmark::text::formats::DocumentFormat::by_name(Path::new(&name)));
+        // What is true of the files of the config need not be true of one in another format.
+        let encoding = match told {
+            Some(told) if read.format.is_some_and(|usual| usual != told) => Default::default(),
+            _ => read.encoding,
+        };
         let read = ReadOptions {
             format: told.or(read.format),
+            encoding,
             ..read
         };
         let source = Source::Memory {

@@ -282,6 +282,7 @@ fn exports_are_read_back() {
                 | DocumentFormat::Pubmed
                 | DocumentFormat::Jats
                 | DocumentFormat::Csv
+                | DocumentFormat::Tsv
                 | DocumentFormat::GeneMention
                 | DocumentFormat::Html
         );
