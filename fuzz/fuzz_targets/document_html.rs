@@ -27,8 +27,8 @@ fuzz_target!(|data: &[u8]| {
         &mut HtmlWriter::over(marked.clone(), &source_of, Encoding::DETECT).unwrap(),
         &documents,
     );
-    // What a file of another encoding looks like may change when marks are in it.
-    if std::str::from_utf8(bytes).is_ok() {
+    // What a file of another encoding looks like may change when marks are in it, and a page of ours is made anew.
+    if std::str::from_utf8(bytes).is_ok_and(|text| !text.contains("fieldmark")) {
         let (again, _) = read_until_error(HtmlReader::new(&marked.source(), Encoding::UTF_8));
         assert_eq!(again[0].text, text);
     }

@@ -1,6 +1,8 @@
 //! [`Source`]: a file or standard input, plain or compressed.
 
 use crate::error::{ErrorKind, ReadError};
+use crate::formats::encoding::read_bytes;
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
@@ -64,6 +66,22 @@ impl Source {
             Source::File(path) => std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file()),
             Source::Memory { .. } => true,
         }
+    }
+
+    /// A source that can be read twice: what comes through a pipe is kept in memory.
+    pub fn repeatable(&self) -> Result<Cow<'_, Source>, ReadError> {
+        let is_there = match self {
+            // Also of a file that is redirected to it, each part is read once.
+            Source::Stdin => false,
+            Source::File(path) => path.is_dir() || self.is_complete(),
+            Source::Memory { .. } => true,
+        };
+        if is_there {
+            return Ok(Cow::Borrowed(self));
+        }
+        let bytes = read_bytes(self)?;
+        let name = self.name();
+        Ok(Cow::Owned(Source::Memory { name, bytes }))
     }
 
     /// Opens the source; what is read from it is decompressed.

@@ -233,6 +233,16 @@ fn samples(format: DocumentFormat) -> Vec<Sample> {
                 ("text\n", "\n"),
             )
         }],
+        DocumentFormat::Tsv => vec![Sample {
+            overlap: Some("id\ttext\tannotations\n1\tGröße\t\"[[0,3,\"\"X\"\"],[2,5,\"\"Y\"\"]]\"\n"),
+            beyond: Some("id\ttext\tannotations\n1\tGröße\t\"[[0,6,\"\"X\"\"]]\"\n"),
+            nested: Some(["text\tannotations\nGröße\t\"", "[", "]", "\"\n"]),
+            ..sample(
+                format,
+                "id\ttext\tannotations\n1\tGröße\t\"[[0,5,\"\"X\"\"]]\"\n",
+                ("text\n", "\n"),
+            )
+        }],
         DocumentFormat::PubTator => vec![Sample {
             overlap: Some("1|t|Größe\n1|a|of lung\n1\t0\t3\tGrö\tX\n1\t2\t5\töße\tY\n\n"),
             beyond: Some("1|t|Größe\n1|a|of lung\n1\t0\t99\tGröße\tX\n\n"),

@@ -30,6 +30,7 @@ pub const EXPORT_FORMATS: &[DocumentFormat] = &[
     DocumentFormat::InlineXml,
     DocumentFormat::Html,
     DocumentFormat::Csv,
+    DocumentFormat::Tsv,
     DocumentFormat::GeneMention,
     DocumentFormat::Medline,
     DocumentFormat::Pubmed,
@@ -88,6 +89,7 @@ impl Engine {
         };
         let extension = format.extensions().first().copied().unwrap_or(match format {
             DocumentFormat::InlineXml | DocumentFormat::Pubmed => "xml",
+            DocumentFormat::Tsv => "tsv",
             _ => "jsonl",
         });
         if matches!(format, DocumentFormat::Brat | DocumentFormat::GeneMention) {

@@ -120,8 +120,14 @@ fn read_files(
             Group::One(file) => {
                 let file = take(file);
                 let told = format.or_else(|| DocumentFormat::by_name(Path::new(&file.name)));
+                // What is true of the files of the config need not be true of one in another format.
+                let encoding = match told {
+                    Some(told) if read.format.is_some_and(|usual| usual != told) => Default::default(),
+                    _ => read.encoding,
+                };
                 let read = ReadOptions {
                     format: told.or(read.format),
+                    encoding,
                     ..read.clone()
                 };
                 let name = file.name.clone();

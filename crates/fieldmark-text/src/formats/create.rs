@@ -1,5 +1,6 @@
 //! [`WriteOptions`]: a writer of any format.
 
+use super::encoding::Encoding;
 use super::text::{Layout, TextWriter};
 use super::{
     BiocWriter, BratDirectory, CellSeparator, ColumnWriter, ColumnWriterOptions, ConlluWriter,
@@ -8,11 +9,12 @@ use super::{
     jats, medline, mention_files, pubmed,
 };
 use crate::document::Document;
+use crate::error::ReadError;
+use crate::output::OutputFile;
 use crate::sentences::SentenceSplitter;
 use crate::source::Source;
 use crate::tokenize::Tokenizer;
 use fieldmark_core::Scheme;
-use fieldmark_core::container::AtomicFile;
 use std::cell::RefCell;
 use std::io::{self, Write};
 use std::path::Path;
@@ -33,6 +35,10 @@ pub struct WriteOptions {
     pub tokenizer: Tokenizer,
     /// The title of an HTML page.
     pub title: String,
+    /// The format of the source, if it is known: over a page of HTML, marks are laid in the page itself.
+    pub source_format: Option<DocumentFormat>,
+    /// The encoding of that page; without it, it is detected.
+    pub encoding: Encoding,
 }
 
 impl Default for WriteOptions {
@@ -45,6 +51,8 @@ impl Default for WriteOptions {
             sentences: columns.sentences,
             tokenizer: columns.tokenizer,
             title: "Annotations".to_owned(),
+            source_format: None,
+            encoding: Encoding::DETECT,
         }
     }
 }
@@ -54,17 +62,18 @@ impl Default for WriteOptions {
 pub enum Target<'a, W> {
     /// A stream.
     Stream(W),
-    /// A file, or for brat a directory. What is there stays as it is until the writer has finished.
+    /// A file, or for brat a directory. What is there stays as it is until the writer has finished. A file whose name
+    /// ends with `.gz` or `.zst` is compressed.
     Path(&'a Path),
 }
 
 /// A file that a writer fills and that gets its name when the writer has finished.
 #[derive(Clone)]
-struct SharedFile(Rc<RefCell<AtomicFile>>);
+struct SharedFile(Rc<RefCell<OutputFile>>);
 
 impl SharedFile {
     fn create(path: &Path) -> io::Result<Self> {
-        Ok(Self(Rc::new(RefCell::new(AtomicFile::create(path)?))))
+        Ok(Self(Rc::new(RefCell::new(OutputFile::create(path)?))))
     }
 }
 
@@ -97,12 +106,18 @@ impl DocumentWriter for WholeFiles<'_> {
     }
 }
 
+/// A source that cannot be read again is no mistake of the writer.
+fn unread(error: ReadError) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, error.to_string())
+}
+
 fn refuse<T>(problem: &str) -> io::Result<T> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, problem.to_owned()))
 }
 
 impl WriteOptions {
-    /// A writer of a format. `source` is what the documents were read from: a PDF file can only be copied.
+    /// A writer of a format. `source` is what the documents were read from, and is read again: a PDF file can only be
+    /// copied, and a page of HTML (see [`WriteOptions::source_format`]) is. Other sources of HTML give a page of texts.
     pub fn create<'a, W: Write + 'a>(
         &self,
         format: DocumentFormat,
@@ -147,7 +162,11 @@ impl WriteOptions {
             DocumentFormat::Medline => Box::new(medline::MedlineWriter::new(out)),
             DocumentFormat::Pubmed => Box::new(pubmed::PubmedWriter::new(out)),
             DocumentFormat::Jats => Box::new(jats::JatsWriter::new(out)),
-            DocumentFormat::Html => Box::new(html::HtmlWriter::new(out, self.title.clone())),
+            DocumentFormat::Html => match source.filter(|_| self.source_format == Some(DocumentFormat::Html))
+            {
+                Some(source) => Box::new(html::HtmlWriter::over(out, source, self.encoding).map_err(unread)?),
+                None => Box::new(html::HtmlWriter::new(out, self.title.clone())),
+            },
             DocumentFormat::Pdf => match source {
                 Some(source) => pdf(out, source)?,
                 None => return refuse("a PDF file can only be written as a copy of the one that was read"),
@@ -183,6 +202,13 @@ impl WriteOptions {
             DocumentFormat::HuggingFace => self.jsonl(out, Flavour::HuggingFace),
             DocumentFormat::Bioc => Box::new(BiocWriter::new(out)),
             DocumentFormat::Csv => Box::new(TableWriter::new(out, TableWriterOptions::default())),
+            DocumentFormat::Tsv => Box::new(TableWriter::new(
+                out,
+                TableWriterOptions {
+                    delimiter: b'\t',
+                    ..TableWriterOptions::default()
+                },
+            )),
             DocumentFormat::PubTator => Box::new(PubTatorWriter::new(out)),
             DocumentFormat::Brat | DocumentFormat::GeneMention => {
                 return refuse("this format has more than one file: give the name of an output");
@@ -204,7 +230,7 @@ impl WriteOptions {
 #[cfg(feature = "pdf")]
 fn pdf<'a>(out: impl Write + 'a, source: &Source) -> io::Result<Box<dyn DocumentWriter + 'a>> {
     let bytes = super::encoding::read_bytes(source);
-    let bytes = bytes.map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error.to_string()))?;
+    let bytes = bytes.map_err(unread)?;
     // Some programs write a few bytes of their own first.
     let head = &bytes[..bytes.len().min(1024)];
     if memchr::memmem::find(head, b"%PDF-").is_none() {
@@ -214,9 +240,7 @@ fn pdf<'a>(out: impl Write + 'a, source: &Source) -> io::Result<Box<dyn Document
         ));
     }
     let writer = super::pdf::PdfWriter::over(out, source);
-    Ok(Box::new(writer.map_err(|error| {
-        io::Error::new(io::ErrorKind::InvalidInput, error.to_string())
-    })?))
+    Ok(Box::new(writer.map_err(unread)?))
 }
 
 #[cfg(not(feature = "pdf"))]

@@ -14,6 +14,7 @@ use crate::error::{ErrorKind, ReadError};
 use crate::source::{Input, Source};
 use encoding_rs::{UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
@@ -133,6 +134,21 @@ pub(super) fn read_rest(mut bytes: Vec<u8>, input: &mut Input) -> Result<Vec<u8>
             ));
         }
     }
+}
+
+/// A source for a reader of UTF-8: the same, or what it holds in UTF-8 if another encoding is stated.
+pub(super) fn in_utf8<'a>(
+    source: &'a Source,
+    encoding: Encoding,
+    notices: &mut Notices,
+) -> Result<Cow<'a, Source>, ReadError> {
+    if encoding == Encoding::DETECT || encoding == Encoding::UTF_8 {
+        return Ok(Cow::Borrowed(source));
+    }
+    let decoded = Decoded::read(source, encoding)?;
+    let name = source.name();
+    decoded.tell(&name, notices);
+    Ok(Cow::Owned(Source::text(name, decoded.into_text())))
 }
 
 /// The text of a source, and where each byte of it stood in the file.

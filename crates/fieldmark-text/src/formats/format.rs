@@ -1,18 +1,20 @@
 //! [`DocumentFormat`]: every format by its name, and how to find out which one a file has.
 
-use super::encoding::Encoding;
+use super::encoding::{Encoding, in_utf8};
 use super::gene_mention::{mention_files, mention_files_beside};
-use super::recognise::{Content, content, repeatable};
+use super::recognise::{Content, content, has_texts, is_table};
 use super::text::{Layout, TextOptions, TextReader};
 use super::{
     BiocReader, BratReader, Column, ColumnOptions, ColumnReader, ConlluReader, DocumentBorders,
-    DocumentReader, Flavour, GeneMentionReader, JsonlOptions, JsonlReader, Mentions, PubTatorReader,
+    DocumentReader, Flavour, GeneMentionReader, JsonlOptions, JsonlReader, Mentions, Notices, PubTatorReader,
     TableOptions, TableReader, html, inline_xml, jats, medline, pubmed,
 };
+use crate::document::Document;
 use crate::error::{ErrorKind, ReadError};
 use crate::source::Source;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -77,6 +79,8 @@ formats! {
     Bioc "bioc" ["bioc"];
     /// A table with a column of texts.
     Csv "csv" ["csv"];
+    /// The same with tabs between cells. Files named `.tsv` are columns, unless their first line tells otherwise.
+    Tsv "tsv" [];
     /// PubTator.
     PubTator "pubtator" ["pubtator"];
     /// Files of the BioCreative gene mention task.
@@ -103,6 +107,8 @@ impl FromStr for DocumentFormat {
 
 impl DocumentFormat {
     /// The format of a file by the end of its name; `.gz` and `.zst` do not count.
+    ///
+    /// A name that ends with `.tsv` stands for columns; [`ReadOptions::format_of`] finds out which of them are tables.
     pub fn by_name(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?.to_lowercase();
         let name = name
@@ -124,6 +130,14 @@ impl DocumentFormat {
 }
 
 impl DocumentFormat {
+    /// The format to write to a file, by the end of its name: `.tsv` is a table if documents come from a table.
+    pub fn of_output(path: &Path, input: Option<Self>) -> Option<Self> {
+        match (Self::by_name(path)?, input) {
+            (Self::Columns, Some(Self::Csv | Self::Tsv)) if has_tabs(path) => Some(Self::Tsv),
+            (format, _) => Some(format),
+        }
+    }
+
     /// The files, or the directory, that are written for an output of this name.
     pub fn files(self, output: &Path) -> Vec<PathBuf> {
         let mut files = vec![output.to_owned()];
@@ -132,6 +146,16 @@ impl DocumentFormat {
         }
         files
     }
+}
+
+/// Whether a name ends with `.tsv`, which columns and tables have in common.
+fn has_tabs(path: &Path) -> bool {
+    let name = path.to_string_lossy().to_lowercase();
+    let name = name
+        .strip_suffix(".gz")
+        .or_else(|| name.strip_suffix(".zst"))
+        .unwrap_or(&name);
+    name.ends_with(".tsv")
 }
 
 /// Where the mentions of a gene-mention file are.
@@ -150,7 +174,8 @@ pub struct ReadOptions {
     /// The format; without it, the end of the file's name tells, or its first bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<DocumentFormat>,
-    /// The encoding; without it, it is detected.
+    /// The encoding; without it, it is detected in text, MEDLINE, HTML, inline XML and XML of articles, and UTF-8
+    /// everywhere else.
     #[schemars(with = "String")]
     pub encoding: Encoding,
     /// Of plain text: what is one document.
@@ -158,12 +183,12 @@ pub struct ReadOptions {
     /// Of columns: their names, from the left.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<String>,
-    /// Of columns: those that hold labels, by name or number; `-1` is the last.
+    /// Of columns: those that hold labels, by name or by number: `0` is the first, `-1` the last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub labels: Option<Vec<String>>,
     /// Of columns: what is one document.
     pub documents: DocumentBorders,
-    /// Of tables: the column with the text.
+    /// Of tables: the column with the text, by name or by number from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text_column: Option<String>,
     /// Of tables: the column with the id.
@@ -194,7 +219,7 @@ impl ReadOptions {
     }
 
     /// The format of a source, by the options or by its name; `None` if neither tells.
-    fn format_of(&self, source: &Source) -> Option<DocumentFormat> {
+    fn told(&self, source: &Source) -> Option<DocumentFormat> {
         self.format.or_else(|| match source {
             Source::File(path) => DocumentFormat::by_name(path),
             _ => Some(DocumentFormat::Text),
@@ -203,7 +228,7 @@ impl ReadOptions {
 
     /// Where the mentions of a source are, which the options name or which are beside it; `None` for other formats.
     pub fn mention_files(&self, source: &Source) -> Option<MentionFiles> {
-        if self.format_of(source) != Some(DocumentFormat::GeneMention) {
+        if self.told(source) != Some(DocumentFormat::GeneMention) {
             return None;
         }
         let [genes, alternatives] = match source {
@@ -216,9 +241,44 @@ impl ReadOptions {
         })
     }
 
-    /// Opens a source in the format that the options, its name or its first bytes tell.
+    /// The format of a source, by the options, its name or its first bytes; `otherwise` if nothing tells it and it is
+    /// no XML. What comes through a pipe can be looked at only once: see [`Source::repeatable`].
     ///
     /// PubMed, JATS and BioC XML, HTML and PubTator are recognised where a name tells nothing or says that it is text.
+    /// A file named `.tsv` is a table if its first line names a column of texts. A directory is one of brat.
+    pub fn format_of(
+        &self,
+        source: &Source,
+        otherwise: Option<DocumentFormat>,
+    ) -> Result<Option<DocumentFormat>, ReadError> {
+        let told = self.told(source);
+        match source {
+            _ if self.format.is_some() => Ok(told),
+            Source::File(path) if path.is_dir() => match has_texts(path)? {
+                true => Ok(Some(DocumentFormat::Brat)),
+                false => {
+                    let problem = "this is a directory without texts of brat (.txt, with .ann beside them). \
+                                   Give the names of files"
+                        .to_owned();
+                    Err(ReadError::new(&source.name(), ErrorKind::Option(problem)))
+                }
+            },
+            Source::File(path) if told == Some(DocumentFormat::Columns) && has_tabs(path) => {
+                let text = self.text_column.as_deref().map(column);
+                let table = is_table(source, text.as_ref())?;
+                Ok(if table { Some(DocumentFormat::Tsv) } else { told })
+            }
+            _ if !matches!(told, None | Some(DocumentFormat::Text)) => Ok(told),
+            _ => Ok(match content(source)? {
+                Content::Known(format) => Some(format),
+                Content::OtherXml => told,
+                Content::Other => told.or(otherwise),
+            }),
+        }
+    }
+
+    /// Opens a source in the format that the options, its name or its first bytes tell, as
+    /// [`format_of`](ReadOptions::format_of) has it.
     pub fn open(&self, source: &Source) -> Result<Box<dyn DocumentReader>, ReadError> {
         self.open_or(source, None)
     }
@@ -229,18 +289,15 @@ impl ReadOptions {
         source: &Source,
         otherwise: Option<DocumentFormat>,
     ) -> Result<Box<dyn DocumentReader>, ReadError> {
-        let told = self.format_of(source);
-        let is_directory = matches!(source, Source::File(path) if path.is_dir());
-        if self.format.is_some() || is_directory || !matches!(told, None | Some(DocumentFormat::Text)) {
-            return self.open_as(source, told);
+        if self.format.is_some() || matches!(source, Source::File(path) if path.is_dir()) {
+            return self.open_as(source, self.format_of(source, otherwise)?);
         }
-        let source = repeatable(source)?;
-        let format = match content(&source)? {
-            Content::Known(format) => Some(format),
-            Content::OtherXml => told,
-            Content::Other => told.or(otherwise),
+        // It may have to be looked at first.
+        let source = match self.told(source) {
+            None | Some(DocumentFormat::Text | DocumentFormat::Columns) => source.repeatable()?,
+            Some(_) => Cow::Borrowed(source),
         };
-        self.open_as(&source, format)
+        self.open_as(&source, self.format_of(&source, otherwise)?)
     }
 
     fn open_as(
@@ -268,6 +325,11 @@ impl ReadOptions {
             DocumentFormat::Pubmed => Box::new(pubmed::PubmedReader::new(source, self.encoding)?),
             DocumentFormat::Jats => Box::new(jats::JatsReader::new(source, self.encoding)?),
             DocumentFormat::Html => Box::new(html::HtmlReader::new(source, self.encoding)?),
+            DocumentFormat::Pdf if self.encoding != Encoding::DETECT => {
+                let problem =
+                    "a PDF file says itself what its characters are: leave the encoding out".to_owned();
+                return Err(ReadError::new(&source.name(), ErrorKind::Option(problem)));
+            }
             DocumentFormat::Pdf => open_pdf(source)?,
             DocumentFormat::InlineXml => {
                 let options = inline_xml::InlineXmlOptions {
@@ -277,7 +339,7 @@ impl ReadOptions {
                 Box::new(inline_xml::InlineXmlReader::new(source, options)?)
             }
             DocumentFormat::Columns => Box::new(ColumnReader::new(source, self.column_options())?),
-            DocumentFormat::Conllu => Box::new(ConlluReader::new(source)?),
+            DocumentFormat::Conllu => self.utf8(source, |source| Ok(Box::new(ConlluReader::new(source)?)))?,
             // JSON lines tell their flavour themselves.
             DocumentFormat::Jsonl => self.jsonl(source, None)?,
             DocumentFormat::Doccano => self.jsonl(source, Some(Flavour::Doccano))?,
@@ -285,7 +347,7 @@ impl ReadOptions {
             DocumentFormat::Prodigy => self.jsonl(source, Some(Flavour::Prodigy))?,
             DocumentFormat::HuggingFace => self.jsonl(source, Some(Flavour::HuggingFace))?,
             DocumentFormat::Brat => match source {
-                Source::File(path) => Box::new(BratReader::open(path)?),
+                Source::File(path) => Box::new(BratReader::open(path)?.in_encoding(self.encoding)),
                 _ => {
                     let problem = "brat keeps texts and annotations in files of their own: give a directory";
                     return Err(ReadError::new(
@@ -294,28 +356,44 @@ impl ReadOptions {
                     ));
                 }
             },
-            DocumentFormat::Bioc => Box::new(BiocReader::new(source)?),
-            DocumentFormat::Csv => {
+            DocumentFormat::Bioc => self.utf8(source, |source| Ok(Box::new(BiocReader::new(source)?)))?,
+            DocumentFormat::Csv | DocumentFormat::Tsv => {
                 let options = TableOptions {
+                    delimiter: (format == DocumentFormat::Tsv).then_some(b'\t'),
                     text: self.text_column.as_deref().map(column),
                     id: self.id_column.as_deref().map(column),
                     ..TableOptions::default()
                 };
-                Box::new(TableReader::new(source, options)?)
+                self.utf8(source, |source| Ok(Box::new(TableReader::new(source, options)?)))?
             }
-            DocumentFormat::PubTator => Box::new(PubTatorReader::new(source)?),
-            DocumentFormat::GeneMention => {
-                let files = self.mention_files(source).unwrap_or_default();
-                let genes = files.genes.map(Source::File);
-                let alternatives = files.alternatives.map(Source::File);
-                Box::new(GeneMentionReader::new(
-                    source,
-                    genes.as_ref(),
-                    alternatives.as_ref(),
-                    self.mentions,
-                )?)
+            DocumentFormat::PubTator => {
+                self.utf8(source, |source| Ok(Box::new(PubTatorReader::new(source)?)))?
             }
+            DocumentFormat::GeneMention => self.gene_mentions(source)?,
         })
+    }
+
+    /// Opens a source with a reader of UTF-8: one in another encoding, which must be stated, is rewritten before.
+    fn utf8(
+        &self,
+        source: &Source,
+        open: impl FnOnce(&Source) -> Result<Box<dyn DocumentReader>, ReadError>,
+    ) -> Result<Box<dyn DocumentReader>, ReadError> {
+        let mut notices = Notices::new();
+        let source = in_utf8(source, self.encoding, &mut notices)?;
+        Ok(Rewritten::new(open(&source)?, notices))
+    }
+
+    fn gene_mentions(&self, source: &Source) -> Result<Box<dyn DocumentReader>, ReadError> {
+        let files = self.mention_files(source).unwrap_or_default();
+        let mut notices = Notices::new();
+        let mut open = |file: Source| Ok(in_utf8(&file, self.encoding, &mut notices)?.into_owned());
+        let sentences = open(source.clone())?;
+        let genes = files.genes.map(Source::File).map(&mut open).transpose()?;
+        let alternatives = files.alternatives.map(Source::File).map(open).transpose()?;
+        let reader =
+            GeneMentionReader::new(&sentences, genes.as_ref(), alternatives.as_ref(), self.mentions)?;
+        Ok(Rewritten::new(Box::new(reader), notices))
     }
 
     fn jsonl(&self, source: &Source, flavour: Option<Flavour>) -> Result<Box<dyn DocumentReader>, ReadError> {
@@ -323,7 +401,7 @@ impl ReadOptions {
             flavour,
             label_names: self.label_names.clone(),
         };
-        Ok(Box::new(JsonlReader::new(source, options)?))
+        self.utf8(source, |source| Ok(Box::new(JsonlReader::new(source, options)?)))
     }
 
     fn column_options(&self) -> ColumnOptions {
@@ -337,6 +415,33 @@ impl ReadOptions {
             documents: self.documents,
             ..ColumnOptions::default()
         }
+    }
+}
+
+/// A reader of a source that was rewritten in UTF-8, with what there is to tell of that.
+struct Rewritten {
+    reader: Box<dyn DocumentReader>,
+    notices: Option<Notices>,
+}
+
+impl Rewritten {
+    fn new(reader: Box<dyn DocumentReader>, notices: Notices) -> Box<dyn DocumentReader> {
+        if notices.is_empty() {
+            return reader;
+        }
+        Box::new(Self {
+            reader,
+            notices: Some(notices),
+        })
+    }
+}
+
+impl DocumentReader for Rewritten {
+    fn next(&mut self, notices: &mut Notices) -> Result<Option<Document>, ReadError> {
+        if let Some(told) = self.notices.take() {
+            notices.extend(told);
+        }
+        self.reader.next(notices)
     }
 }
 
@@ -401,6 +506,116 @@ mod tests {
         assert!(refused(&missing, None).contains("cannot read"));
     }
 
+    fn documents(folder: &Path, name: &str, bytes: &[u8], options: &ReadOptions) -> Vec<Document> {
+        let path = folder.join(name);
+        std::fs::write(&path, bytes).unwrap();
+        let mut reader = options.open(&Source::File(path)).unwrap();
+        let mut documents = Vec::new();
+        while let Some(document) = reader.next(&mut Notices::new()).unwrap() {
+            documents.push(document);
+        }
+        documents
+    }
+
+    #[test]
+    fn a_table_with_tabs_is_no_file_of_columns() {
+        let folder = tempfile::tempdir().unwrap();
+        let table = b"id\ttext\n1\tHello Germany\n2\tBye, \xC3\xA4 Britain\n";
+        let columns = b"EU\tB-ORG\nrejects\tO\n\nBye\tO\n";
+        let mut options = ReadOptions::default();
+        let found = documents(folder.path(), "t.tsv", table, &options);
+        let texts: Vec<(&str, &str)> = found
+            .iter()
+            .map(|document| (document.id.as_str(), document.text.as_str()))
+            .collect();
+        assert_eq!(texts, [("1", "Hello Germany"), ("2", "Bye, ä Britain")]);
+        let found = documents(folder.path(), "c.tsv", columns, &options);
+        assert_eq!((found.len(), found[0].annotations.len()), (2, 1));
+        // Options tell what is meant.
+        options.format = Some(DocumentFormat::Columns);
+        let found = documents(folder.path(), "t.tsv", table, &options);
+        assert!(found[0].given.is_some());
+        options.format = Some(DocumentFormat::Tsv);
+        assert_eq!(documents(folder.path(), "t.txt", table, &options).len(), 2);
+        let output = |name: &str, input| DocumentFormat::of_output(Path::new(name), Some(input));
+        assert_eq!(output("x.tsv.gz", DocumentFormat::Csv), Some(DocumentFormat::Tsv));
+        assert_eq!(
+            output("x.tsv", DocumentFormat::Jsonl),
+            Some(DocumentFormat::Columns)
+        );
+        assert_eq!(
+            output("x.conll", DocumentFormat::Tsv),
+            Some(DocumentFormat::Columns)
+        );
+    }
+
+    #[test]
+    fn a_stated_encoding_is_obeyed_by_every_reader() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = ReadOptions {
+            encoding: Encoding::LATIN_1,
+            ..ReadOptions::default()
+        };
+        std::fs::write(folder.path().join("a.GENE.eval"), b"P1|0 4|Gr\xF6\xDFe\n").unwrap();
+        std::fs::write(folder.path().join("b.txt"), b"Gr\xF6\xDFe").unwrap();
+        for (name, bytes) in [
+            ("a.csv", &b"id,text\n1,Gr\xF6\xDFe\n"[..]),
+            ("a.tsv", b"id\ttext\n1\tGr\xF6\xDFe\n"),
+            ("a.conll", b"Gr\xF6\xDFe\tB-X\n"),
+            ("a.conllu", b"1\tGr\xF6\xDFe\t_\t_\t_\t_\t_\t_\t_\t_\n\n"),
+            ("a.jsonl", b"{\"text\":\"Gr\xF6\xDFe\"}\n"),
+            ("a.pubtator", b"1|t|Gr\xF6\xDFe\n1|a|\n1\t0\t5\tGr\xF6\xDFe\tX\n\n"),
+            ("a.in", b"P1 Gr\xF6\xDFe\n"),
+            ("b.ann", b"T1\tX 0 5\tGr\xF6\xDFe\n"),
+            (
+                "a.bioc",
+                b"<collection><document><id>1</id><passage><offset>0</offset><text>Gr\xF6\xDFe</text></passage></document></collection>",
+            ),
+            ("a.txt", b"Gr\xF6\xDFe"),
+            ("a.medline", b"PMID- 1\nTI  - Gr\xF6\xDFe\n"),
+            ("a.html", b"<p>Gr\xF6\xDFe"),
+        ] {
+            let found = documents(folder.path(), name, bytes, &options);
+            assert_eq!(found[0].text.trim(), "Größe", "{name}");
+            let has_spans = ["a.conll", "a.pubtator", "a.in", "b.ann"].contains(&name);
+            assert_eq!(found[0].annotations.len(), usize::from(has_spans), "{name}");
+        }
+        let pdf = Source::text("a", "%PDF-1.4");
+        let options = ReadOptions {
+            format: Some(DocumentFormat::Pdf),
+            ..options
+        };
+        let refused = options.open(&pdf).err().unwrap().to_string();
+        assert!(refused.contains("leave the encoding out"), "{refused}");
+        // What an encoding does not know is told.
+        let options = ReadOptions {
+            encoding: "shift_jis".parse().unwrap(),
+            format: Some(DocumentFormat::Csv),
+            ..options
+        };
+        let source = Source::Memory {
+            name: "a".to_owned(),
+            bytes: b"text\nab\x81\n".to_vec(),
+        };
+        let mut notices = Notices::new();
+        options.open(&source).unwrap().next(&mut notices).unwrap();
+        assert_eq!(notices.all().len(), 1);
+    }
+
+    #[test]
+    fn a_directory_of_texts_is_one_of_brat() {
+        let folder = tempfile::tempdir().unwrap();
+        let refused = |path: &Path| {
+            let opened = ReadOptions::default().open(&Source::File(path.to_owned()));
+            opened.err().map(|error| error.to_string()).unwrap_or_default()
+        };
+        let error = refused(folder.path());
+        assert!(error.contains("directory without texts of brat"), "{error}");
+        std::fs::write(folder.path().join("a.txt"), "iron").unwrap();
+        std::fs::write(folder.path().join("a.ann"), "T1\tX 0 4\tiron\n").unwrap();
+        assert_eq!(refused(folder.path()), "");
+    }
+
     #[test]
     fn first_bytes_tell_what_a_name_does_not() {
         let collection = "<?xml version='1.0'?><collection><source>s</source><date>d</date><key>k</key><document><id>7</id>\
@@ -415,7 +630,7 @@ mod tests {
             let path = folder.path().join("notes.txt");
             std::fs::write(&path, text).unwrap();
             let mut reader = ReadOptions::default().open(&Source::File(path)).unwrap();
-            let document = reader.next(&mut super::super::Notices::new()).unwrap().unwrap();
+            let document = reader.next(&mut Notices::new()).unwrap().unwrap();
             assert_eq!((document.id.as_str(), document.text.as_str()), expected);
         }
     }
@@ -436,7 +651,7 @@ mod tests {
         let document = options
             .open(&source)
             .unwrap()
-            .next(&mut super::super::Notices::new())
+            .next(&mut Notices::new())
             .unwrap()
             .unwrap();
         assert_eq!((document.text.as_str(), document.annotations.len()), ("Â±", 1));
@@ -453,7 +668,7 @@ mod tests {
             ..ReadOptions::default()
         };
         let mut reader = options.open(&source).unwrap();
-        let document = reader.next(&mut super::super::Notices::new()).unwrap().unwrap();
+        let document = reader.next(&mut Notices::new()).unwrap().unwrap();
         assert_eq!(document.annotations.len(), 2);
         assert_eq!(document.given.unwrap().columns, ["pos"]);
     }

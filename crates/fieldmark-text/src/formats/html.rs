@@ -10,9 +10,10 @@
 //! either byte for byte or, for a reference such as `&alpha;` and for white space, one for the other.
 //!
 //! [`HtmlWriter::over`] lays annotations over the file that a document was read from, as `<mark>`, and the reader
-//! reads them back from there; [`HtmlWriter::new`] makes a page of its own. Of such a page, only the texts of the
-//! documents are read: title, legend, headings and the notes of spans are dropped.
+//! reads them back from there; [`HtmlWriter::new`] makes a page of its own. Of such a page, each text is read as a
+//! document with its spans; the labels of tokens, and what is around the texts, are dropped.
 
+mod own;
 mod write;
 
 pub use write::HtmlWriter;
@@ -30,7 +31,8 @@ use html5gum::{DefaultEmitter, EndTag, StartTag, Token, Tokenizer};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-/// Reads an HTML file, which is one document, named after the file.
+/// Reads an HTML file, which is one document, named after the file. A page of annotated texts that we have written has
+/// a document for each of them.
 ///
 /// ```
 /// use fieldmark_text::Source;
@@ -46,7 +48,9 @@ use std::ops::Range;
 pub struct HtmlReader {
     decoded: Decoded,
     id: String,
-    done: bool,
+    begun: bool,
+    /// The documents of a page of ours, the next one last.
+    own: Vec<Document>,
 }
 
 impl HtmlReader {
@@ -55,17 +59,23 @@ impl HtmlReader {
         Ok(Self {
             decoded: decode(source, encoding)?,
             id: file_name(source),
-            done: false,
+            begun: false,
+            own: Vec::new(),
         })
     }
 }
 
 impl DocumentReader for HtmlReader {
     fn next(&mut self, notices: &mut Notices) -> Result<Option<Document>, ReadError> {
-        if std::mem::replace(&mut self.done, true) {
-            return Ok(None);
+        if std::mem::replace(&mut self.begun, true) {
+            return Ok(self.own.pop());
         }
         self.decoded.tell(&self.id, notices);
+        self.own = own::documents(self.decoded.text(), &self.id, notices);
+        self.own.reverse();
+        if let Some(document) = self.own.pop() {
+            return Ok(Some(document));
+        }
         let mut document = parse(self.decoded.text()).document;
         for element in &mut document.elements {
             if let Some(Place::Bytes(place)) = &mut element.place {
@@ -109,6 +119,8 @@ struct Parsed {
     document: Document,
     /// Parts of the text of the document around which no tag can be put in the file.
     unmarkable: Vec<Range<usize>>,
+    /// Where tags of annotations stand in the file, in order.
+    tags: Vec<Range<usize>>,
 }
 
 fn parse(text: &str) -> Parsed {
@@ -146,6 +158,8 @@ struct Page<'a> {
     /// Where the last `title` or `textarea` begins in the text.
     raw: Option<usize>,
     unmarkable: Vec<Range<usize>>,
+    /// Tags of our marks in the file.
+    tags: Vec<Range<usize>>,
     /// Beginnings of `mark`, and of which annotation if it is one of ours.
     marks: Vec<Option<(usize, Mark)>>,
     spans: BTreeMap<(usize, usize), (Range<usize>, Mark)>,
@@ -258,6 +272,9 @@ impl Page<'_> {
             }
             b"mark" => {
                 let mark = mark(tag).map(|mark| (self.flow.mark(), mark));
+                if mark.is_some() {
+                    self.tags.push(tag.span.start..tag.span.end);
+                }
                 self.marks.push(mark);
             }
             _ => {
@@ -334,6 +351,9 @@ impl Page<'_> {
             return;
         }
         if name == b"mark" {
+            if let Some(Some(_)) = self.marks.last() {
+                self.tags.push(tag.span.start..tag.span.end);
+            }
             self.end_mark();
         } else if name == b"br" {
             self.flow.line();
@@ -411,6 +431,7 @@ impl Page<'_> {
         Parsed {
             document,
             unmarkable: self.unmarkable,
+            tags: self.tags,
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The text around the tags need not be XML: what is not a tag of the wanted set is text, even with a `<` in it.
 //! Wanted are the tags that the options name or, if they name none, all that have both a beginning and an end
-//! somewhere in the file. Tags may nest and may overlap. References such as `&lt;` are resolved.
+//! somewhere in the file; a tag without its other half is text, and told. Tags may nest and may overlap. References such as `&lt;` are resolved.
 //!
 //! Of the attributes of a tag, `id`, `score` (a number from 0 to 1) and `identifiers` (separated by blanks) fill
 //! the fields of that name of the [`Annotation`]; the others are its attributes.
@@ -41,7 +41,7 @@ use crate::document::{Annotation, Document, Element, Place};
 use crate::error::ReadError;
 use crate::source::Source;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use tags::{Shape, Tag, tags, unescape};
 
@@ -118,6 +118,49 @@ impl InlineXmlReader {
         self.annotation_tags.iter().map(String::as_str)
     }
 
+    /// Tells which tags are text because their other half is nowhere in the file.
+    fn tell_halves(&self, notices: &mut Notices) {
+        if self.options.annotation_tags.is_some() {
+            return;
+        }
+        let mut halves: BTreeMap<(&str, bool), (usize, usize)> = BTreeMap::new();
+        let mut depth = 0;
+        for tag in &self.tags {
+            let is_start = tag.shape == Shape::Start;
+            if tag.name == self.options.document_tag {
+                depth += i64::from(is_start) - i64::from(tag.shape == Shape::End);
+            }
+            // What is outside of documents is no text.
+            if self.tagged && depth == 0 {
+                continue;
+            }
+            let is_half = (is_start || tag.shape == Shape::End)
+                && !self.annotation_tags.contains(&tag.name)
+                && !has_meaning(&tag.name, &self.options);
+            if is_half {
+                let (_, count) = halves.entry((&tag.name, is_start)).or_insert((tag.start, 0));
+                *count += 1;
+            }
+        }
+        for ((name, is_start), (first, count)) in halves {
+            let what = match is_start {
+                true => format!("`<{name}>` has no end"),
+                false => format!("`</{name}>` has no beginning"),
+            };
+            let times = match count {
+                1 => String::new(),
+                _ => format!(" ({count} times)"),
+            };
+            let message = format!("{what} and is taken for text{times}. Is the file complete?");
+            notices.add(
+                NoticeKind::Skipped,
+                &self.file,
+                Some(self.decoded.line(first)),
+                message,
+            );
+        }
+    }
+
     /// The tag before the next document, the tags inside it, and its text in the file.
     fn document_tags(
         &mut self,
@@ -179,21 +222,23 @@ impl InlineXmlReader {
     }
 }
 
+/// Whether the options say what a tag means.
+fn has_meaning(name: &str, options: &InlineXmlOptions) -> bool {
+    name == options.document_tag
+        || options.id_tag.as_deref() == Some(name)
+        || options.element_tags.iter().any(|tag| tag == name)
+}
+
 /// The tags that begin and end somewhere and have no other meaning.
 fn discovered(tags: &[Tag], options: &InlineXmlOptions) -> BTreeSet<String> {
     let named = |shape| {
         let of_shape = tags.iter().filter(move |tag| tag.shape == shape);
         of_shape.map(|tag| tag.name.as_str()).collect::<BTreeSet<&str>>()
     };
-    let has_meaning = |name: &str| {
-        name == options.document_tag
-            || options.id_tag.as_deref() == Some(name)
-            || options.element_tags.iter().any(|tag| tag == name)
-    };
     let both = named(Shape::Start);
     let ends = named(Shape::End);
     let both = both.intersection(&ends);
-    both.filter(|name| !has_meaning(name))
+    both.filter(|name| !has_meaning(name, options))
         .map(|name| (*name).to_owned())
         .collect()
 }
@@ -202,6 +247,7 @@ impl DocumentReader for InlineXmlReader {
     fn next(&mut self, notices: &mut Notices) -> Result<Option<Document>, ReadError> {
         if self.at == 0 && !self.begun {
             self.decoded.tell(&self.file, notices);
+            self.tell_halves(notices);
         }
         let Some((tag, inside, text)) = self.document_tags(notices) else {
             return Ok(None);

@@ -6,8 +6,8 @@
 //! `list`, `table`, `caption`, `footnote`, and `subtitle`. Inline markup is dropped. Lists of references,
 //! TeX formulas (which stand beside MathML) and licences are left out and told.
 //!
-//! [`Document::meta`] has `pmid`, `pmc`, `doi`, `journal`, `year`, `authors`, `subjects` and `keywords`; the
-//! document is named after the first of `pmc`, `pmid` and `doi` that there is. A file holds an `article`, or
+//! [`Document::meta`] has `pmid`, `pmc`, `doi`, `journal`, `year`, `authors`, `subjects`, `keywords` and `mesh`; the
+//! document is named after the first of `pmc`, `pmid` and `doi` that there is, or else by its publisher. A file holds an `article`, or
 //! any number of them inside another element; they are handed out one by one.
 
 use super::encoding::Encoding;
@@ -52,6 +52,11 @@ struct Open {
     mark: usize,
     target: Target,
 }
+
+/// The kind of an identifier that means nothing elsewhere.
+const PUBLISHER_ID: &str = "publisher-id";
+/// What we call a `kwd-group` with headings of MeSH.
+const MESH_GROUP: &str = "kwd-group of MeSH";
 
 /// Where text goes.
 #[derive(Clone, Copy, PartialEq)]
@@ -161,8 +166,13 @@ impl JatsReader {
             }
             mark = article.flow.mark();
         }
+        let is_mesh = |kind: &str| kind.eq_ignore_ascii_case("mesh");
+        let name = match tag.attribute("kwd-group-type") {
+            Some(kind) if name == "kwd-group" && is_mesh(kind) => MESH_GROUP.to_owned(),
+            _ => tag.name.clone(),
+        };
         self.open.push(Open {
-            name: tag.name.clone(),
+            name,
             start: self.stream.range().start,
             mark,
             target,
@@ -223,6 +233,7 @@ fn target_of(tag: &Tag, open: &[Open]) -> Target {
             Some("pmid") => Target::Value("pmid"),
             Some("pmc" | "pmcid") => Target::Value("pmc"),
             Some("doi") => Target::Value("doi"),
+            Some(PUBLISHER_ID) => Target::Value(PUBLISHER_ID),
             _ => Target::Nowhere,
         },
         ("journal-title-group" | "journal-meta", "journal-title") => Target::Value("journal"),
@@ -231,6 +242,7 @@ fn target_of(tag: &Tag, open: &[Open]) -> Target {
         ("name", "given-names") if above(2) == "contrib" => Target::Value("given_names"),
         ("subj-group", "subject") => Target::Value("subjects"),
         ("kwd-group", "kwd") => Target::Value("keywords"),
+        (MESH_GROUP, "kwd") => Target::Value("mesh"),
         _ => Target::Nowhere,
     }
 }
@@ -307,10 +319,11 @@ impl Article {
     fn document(self, file: &str, notices: &mut Notices) -> Document {
         let mut document = self.flow.finish();
         document.meta = self.meta;
+        let of_publisher = document.meta.remove(PUBLISHER_ID);
         let id = ["pmc", "pmid", "doi"]
             .into_iter()
             .find_map(|key| document.meta.get(key));
-        document.id = match id {
+        document.id = match id.or(of_publisher.as_ref()) {
             Some(id) => id.clone(),
             None => {
                 let id = format!("{file}:{}", self.line);

@@ -10,8 +10,9 @@
 //!
 //! Title and abstract are the text, on lines of their own, with an element each; every other field goes to
 //! [`Document::meta`] under its tag, repeated ones on lines of their own. Continuation lines are joined by a
-//! blank, as they were cut at one.
+//! blank, as they were cut at one. Facts of articles in PubMed XML and JATS are written in the fields for them.
 
+use super::article_facts::{is_medline, medline_fields};
 use super::encoding::{Decoded, Encoding};
 use super::title_abstract::TitleAbstract;
 use super::{DocumentReader, DocumentWriter, NoticeKind, Notices, tell_unwritten};
@@ -167,7 +168,7 @@ fn add_value(document: &mut Document, key: &str, value: &str) {
 }
 
 /// Writes MEDLINE records: the first title, everything else as the abstract, and those facts whose names are
-/// tags. Annotations have no place, and each is told.
+/// tags, or that PubMed XML and JATS have, too. Annotations have no place, and each is told.
 #[derive(Debug)]
 pub struct MedlineWriter<W> {
     out: W,
@@ -187,7 +188,8 @@ impl<W: Write> DocumentWriter for MedlineWriter<W> {
     fn write(&mut self, document: &Document, notices: &mut Notices) -> io::Result<()> {
         tell_unwritten(document, "MEDLINE", true, notices);
         let parts = TitleAbstract::of(document, notices);
-        write_field(&mut self.out, "PMID", &one_line(&document.id))?;
+        let id = document.meta.get("pmid").unwrap_or(&document.id);
+        write_field(&mut self.out, "PMID", &one_line(id))?;
         let mut tell = |value: &str| {
             if value.contains(['\n', '\r']) {
                 let message = "line ends are blanks now";
@@ -215,10 +217,13 @@ impl<W: Write> DocumentWriter for MedlineWriter<W> {
                 for value in values.split('\n') {
                     write_field(&mut self.out, key, &one_line(value))?;
                 }
-            } else {
+            } else if !is_medline(key) {
                 let message = format!("`{key}` is left out: it is not a field of MEDLINE");
                 notices.add(NoticeKind::Detail, &document.id, None, message);
             }
+        }
+        for (tag, value) in medline_fields(document) {
+            write_field(&mut self.out, tag, &one_line(&value))?;
         }
         writeln!(self.out)
     }

@@ -4,6 +4,7 @@
 //! keep as [`Notice`]s, one for each span, so that nothing is lost silently. What cannot be read at all is a
 //! [`ReadError`] with file, line and column.
 
+mod article_facts;
 pub mod bioc;
 pub mod brat;
 pub mod conll;

@@ -8,6 +8,7 @@
 //!
 //! Articles are handed out one by one while the file is read, so that its size does not matter.
 
+use super::article_facts::ArticleFacts;
 use super::encoding::Encoding;
 use super::flow::Flow;
 use super::title_abstract::TitleAbstract;
@@ -305,16 +306,27 @@ impl<W: Write> PubmedWriter<W> {
     }
 
     /// One element for each value of a fact.
-    fn values(&mut self, document: &Document, key: &str, open: &str, close: &str) -> io::Result<()> {
-        for value in document
-            .meta
-            .get(key)
-            .into_iter()
-            .flat_map(|values| values.split('\n'))
-        {
+    fn values(&mut self, facts: &ArticleFacts, key: &str, open: &str, close: &str) -> io::Result<()> {
+        for value in facts.values(key) {
             write!(self.out, "{open}{}{close}", Escaped(value))?;
         }
         Ok(())
+    }
+
+    /// The same inside of an element that is there only if there are values.
+    fn list(
+        &mut self,
+        facts: &ArticleFacts,
+        key: &str,
+        name: &str,
+        [open, close]: [&str; 2],
+    ) -> io::Result<()> {
+        if facts.values(key).is_empty() {
+            return Ok(());
+        }
+        write!(self.out, "<{name}>")?;
+        self.values(facts, key, open, close)?;
+        write!(self.out, "</{name}>")
     }
 
     fn abstract_of(&mut self, parts: &TitleAbstract<'_>) -> io::Result<()> {
@@ -336,12 +348,12 @@ impl<W: Write> PubmedWriter<W> {
         writeln!(self.out, "</Abstract>")
     }
 
-    fn authors(&mut self, document: &Document) -> io::Result<()> {
-        let Some(authors) = document.meta.get("authors") else {
+    fn authors(&mut self, authors: &[String]) -> io::Result<()> {
+        if authors.is_empty() {
             return Ok(());
-        };
+        }
         write!(self.out, "<AuthorList>")?;
-        for author in authors.split('\n') {
+        for author in authors {
             let (last, fore) = author.split_once(", ").unwrap_or((author, ""));
             write!(self.out, "<Author><LastName>{}</LastName>", Escaped(last))?;
             if !fore.is_empty() {
@@ -353,7 +365,8 @@ impl<W: Write> PubmedWriter<W> {
     }
 }
 
-const FACTS: [&str; 12] = [
+const FACTS: [&str; 13] = [
+    "pmid",
     "journal",
     "year",
     "authors",
@@ -374,55 +387,47 @@ impl<W: Write> DocumentWriter for PubmedWriter<W> {
         tell_unwritten(document, "PubMed XML", true, notices);
         tell_characters(&document.id, &document.text, notices);
         tell_white_space(document, notices);
-        for key in document.meta.keys().filter(|key| !FACTS.contains(&key.as_str())) {
+        let facts = ArticleFacts::of(document, &FACTS);
+        for key in facts.unused(document) {
             let message = format!("`{key}` is left out: it has no place in PubMed XML");
             notices.add(NoticeKind::Detail, &document.id, None, message);
         }
+        for lost in &facts.lost {
+            notices.add(NoticeKind::Detail, &document.id, None, lost.as_str());
+        }
         let parts = TitleAbstract::of(document, notices);
-        let id = Escaped(&document.id);
+        let id = Escaped(facts.values("pmid").first().unwrap_or(&document.id));
         write!(
             self.out,
             "<PubmedArticle><MedlineCitation><PMID Version=\"1\">{id}</PMID>\n<Article><Journal><JournalIssue><PubDate>"
         )?;
-        self.values(document, "year", "<Year>", "</Year>")?;
+        self.values(&facts, "year", "<Year>", "</Year>")?;
         write!(self.out, "</PubDate></JournalIssue>")?;
-        self.values(document, "journal", "<Title>", "</Title>")?;
+        self.values(&facts, "journal", "<Title>", "</Title>")?;
         let title = Escaped(parts.title.unwrap_or_default());
         write!(self.out, "</Journal>\n<ArticleTitle>{title}</ArticleTitle>")?;
         self.abstract_of(&parts)?;
-        self.authors(document)?;
-        self.values(document, "language", "<Language>", "</Language>")?;
-        write!(self.out, "<PublicationTypeList>")?;
+        self.authors(facts.values("authors"))?;
+        self.values(&facts, "language", "<Language>", "</Language>")?;
+        let around = ["<PublicationType>", "</PublicationType>"];
+        self.list(&facts, "publication_types", "PublicationTypeList", around)?;
         self.values(
-            document,
-            "publication_types",
-            "<PublicationType>",
-            "</PublicationType>",
-        )?;
-        write!(self.out, "</PublicationTypeList>")?;
-        self.values(
-            document,
+            &facts,
             "vernacular_title",
             "<VernacularTitle>",
             "</VernacularTitle>",
         )?;
-        write!(self.out, "</Article>\n<ChemicalList>")?;
-        let (open, close) = ("<Chemical><NameOfSubstance>", "</NameOfSubstance></Chemical>");
-        self.values(document, "substances", open, close)?;
-        write!(self.out, "</ChemicalList><MeshHeadingList>")?;
-        let (open, close) = ("<MeshHeading><DescriptorName>", "</DescriptorName></MeshHeading>");
-        self.values(document, "mesh", open, close)?;
-        write!(self.out, "</MeshHeadingList>")?;
+        writeln!(self.out, "</Article>")?;
+        let around = ["<Chemical><NameOfSubstance>", "</NameOfSubstance></Chemical>"];
+        self.list(&facts, "substances", "ChemicalList", around)?;
+        let around = ["<MeshHeading><DescriptorName>", "</DescriptorName></MeshHeading>"];
+        self.list(&facts, "mesh", "MeshHeadingList", around)?;
         let (open, close) = ("<OtherAbstract><AbstractText>", "</AbstractText></OtherAbstract>");
-        self.values(document, "other_abstract", open, close)?;
-        write!(self.out, "<KeywordList>")?;
-        self.values(document, "keywords", "<Keyword>", "</Keyword>")?;
-        write!(
-            self.out,
-            "</KeywordList></MedlineCitation>\n<PubmedData><ArticleIdList>"
-        )?;
-        self.values(document, "doi", "<ArticleId IdType=\"doi\">", "</ArticleId>")?;
-        self.values(document, "pmc", "<ArticleId IdType=\"pmc\">", "</ArticleId>")?;
+        self.values(&facts, "other_abstract", open, close)?;
+        self.list(&facts, "keywords", "KeywordList", ["<Keyword>", "</Keyword>"])?;
+        write!(self.out, "</MedlineCitation>\n<PubmedData><ArticleIdList>")?;
+        self.values(&facts, "doi", "<ArticleId IdType=\"doi\">", "</ArticleId>")?;
+        self.values(&facts, "pmc", "<ArticleId IdType=\"pmc\">", "</ArticleId>")?;
         writeln!(self.out, "</ArticleIdList></PubmedData></PubmedArticle>")
     }
 

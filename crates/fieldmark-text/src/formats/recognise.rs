@@ -1,9 +1,12 @@
 //! The format of a source by what it begins with, for names that do not tell it.
 
 use super::DocumentFormat;
+use super::brat::text_files;
+use super::conll::Column;
+use super::table;
 use crate::error::ReadError;
 use crate::source::Source;
-use std::borrow::Cow;
+use std::path::Path;
 
 /// How much of a source is looked at. Declarations and comments come before the first element.
 const LOOKED_AT: usize = 1 << 16;
@@ -19,23 +22,51 @@ pub(super) enum Content {
     Other,
 }
 
-/// A source that can be read twice: what comes through a pipe is kept in memory.
-pub(super) fn repeatable(source: &Source) -> Result<Cow<'_, Source>, ReadError> {
-    if source.is_complete() {
-        return Ok(Cow::Borrowed(source));
-    }
-    let (mut input, mut bytes) = (source.open()?, Vec::new());
-    while input.append(&mut bytes)? > 0 {}
-    let name = source.name();
-    Ok(Cow::Owned(Source::Memory { name, bytes }))
-}
-
 /// Looks at the beginning of a source.
 pub(super) fn content(source: &Source) -> Result<Content, ReadError> {
+    Ok(content_of(&beginning(source)?))
+}
+
+/// The first bytes of a source as text.
+fn beginning(source: &Source) -> Result<String, ReadError> {
     let (mut input, mut bytes) = (source.open()?, Vec::new());
     while bytes.len() < LOOKED_AT && input.append(&mut bytes)? > 0 {}
     bytes.truncate(LOOKED_AT);
-    Ok(content_of(&String::from_utf8_lossy(&bytes)))
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Whether there are texts in or below a directory, as brat has them.
+pub(super) fn has_texts(directory: &Path) -> Result<bool, ReadError> {
+    Ok(!text_files(directory)?.is_empty())
+}
+
+/// Whether a source with tabs is a table with a column of texts: `text`, if it is known which one that is.
+pub(super) fn is_table(source: &Source, text: Option<&Column>) -> Result<bool, ReadError> {
+    Ok(is_table_of(&beginning(source)?, text))
+}
+
+/// In columns, the first line is a token with its labels and no other cell has white space. A table begins with the
+/// names of its columns, and has an id, or texts of more than one word.
+fn is_table_of(head: &str, text: Option<&Column>) -> bool {
+    let head = head.trim_start_matches('\u{FEFF}');
+    let mut rows = csv::ReaderBuilder::new()
+        .delimiter(b'\t')
+        .has_headers(false)
+        .flexible(true)
+        .from_reader(head.as_bytes());
+    let mut rows = rows.records().map_while(Result::ok);
+    let Some(header) = rows.next() else { return false };
+    let names: Vec<String> = header.iter().map(str::to_owned).collect();
+    if let Some(column) = text {
+        return column.find(&names).is_some();
+    }
+    let is_label = |cell: &str| cell == "O" || cell.starts_with("B-") || cell.starts_with("I-");
+    let Some(at) = table::text_column(&names).filter(|_| !header.iter().any(is_label)) else {
+        return false;
+    };
+    let is_named = |name: &String| name.eq_ignore_ascii_case("id") || name == table::ANNOTATIONS;
+    let has_words = |cell: &str| cell.trim().contains(char::is_whitespace);
+    names.iter().any(is_named) || rows.any(|row| row.get(at).is_some_and(has_words))
 }
 
 fn content_of(text: &str) -> Content {
@@ -90,6 +121,27 @@ fn is_pubtator(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tables_with_tabs_begin_with_the_name_of_a_column_of_texts() {
+        for (head, expected) in [
+            ("id\ttext\n1\tHello\n", true),
+            ("\u{FEFF}Text\tlabel\nHello Germany\tpos\n", true),
+            ("label\tsentence\r\npos\tHello Germany\r\n", true),
+            ("label\tcontent\npos\t\"Hello\n\nGermany\"\n", true),
+            ("EU\tB-ORG\nrejects\tO\n", false),
+            ("text\tO\nmining\tO\n\nNew York\tB-LOC\n", false),
+            ("Text\tNN\nmining\tNN\n", false),
+            ("token\tlabel\nEU\tB-ORG\n", false),
+            ("### 7\niron\tB-DRUG\n", false),
+            ("", false),
+        ] {
+            assert_eq!(is_table_of(head, None), expected, "{head:?}");
+        }
+        let named = Column::Named("words".to_owned());
+        assert!(is_table_of("a\twords\n1\tHello\n", Some(&named)));
+        assert!(!is_table_of("EU\tB-ORG\n", Some(&named)));
+    }
 
     #[test]
     fn formats_by_their_first_bytes() {

@@ -20,8 +20,21 @@ use std::io::{self, Cursor, Write};
 /// The fact that holds the label of a document.
 const LABEL: &str = "label";
 /// The column of the spans.
-const ANNOTATIONS: &str = "annotations";
+pub(super) const ANNOTATIONS: &str = "annotations";
 const EXPECTED: &str = "spans as JSON: `[[0,4,\"TYPE\"]]`";
+
+/// Names of the column of the text; the first that a table has counts.
+const TEXT: [&str; 5] = ["text", "sentence", "content", "body", "abstract"];
+
+/// The column of the text, by its name.
+pub(super) fn text_column(names: &[String]) -> Option<usize> {
+    let named = |wanted: &str| {
+        names
+            .iter()
+            .position(|name| name.trim().eq_ignore_ascii_case(wanted))
+    };
+    TEXT.into_iter().find_map(named)
+}
 
 /// How to read a table.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,7 +43,7 @@ pub struct TableOptions {
     pub delimiter: Option<u8>,
     /// Whether the first row has the names of the columns. Without it they are `c0`, `c1`, …
     pub header: bool,
-    /// The column of the text; by default `text`, or the only column.
+    /// The column of the text; by default `text`, `sentence`, `content`, `body` or `abstract`, or the only column.
     pub text: Option<Column>,
     /// The column of the id; by default `id` if there is one, else rows are numbered.
     pub id: Option<Column>,
@@ -118,7 +131,7 @@ impl TableReader {
         let names = &self.names;
         let fail = |column: &Column| {
             let message = format!(
-                "there is no column `{column}`; the columns are {}",
+                "there is no column `{column}`; the columns are {}. Numbers count from 0",
                 names.join(", ")
             );
             ReadError::new(&self.file, ErrorKind::Option(message))
@@ -130,11 +143,15 @@ impl TableReader {
                 .position(|known| known.eq_ignore_ascii_case(name))
                 .filter(|_| options.header)),
         };
-        let text = find(&options.text, "text")?;
+        let text = match &options.text {
+            Some(_) => find(&options.text, "text")?,
+            None => text_column(names).filter(|_| options.header),
+        };
         let only = (names.len() == 1).then_some(0);
         self.text = text.or(only).ok_or_else(|| {
             let message = format!(
-                "which column is the text? None has this name; the columns are {}",
+                "which column is the text? None is named {}; the columns are {}",
+                TEXT.join(", "),
                 names.join(", ")
             );
             ReadError::new(&self.file, ErrorKind::Option(message))

@@ -286,9 +286,16 @@ const ROOM: [f64; 4] = [62.0, 12.0, 16.0, 50.0];
 const DOT: f64 = 4.0;
 
 /// The colours of curves: neighbours differ in hue and in lightness.
-pub(super) const SERIES_SLOTS: [usize; 6] = [3, 7, 1, 2, 0, 5];
+pub(super) const SERIES_SLOTS: [usize; 6] = [3, 7, 1, 2, 0, 6];
 /// Beside colour, curves differ in their dashes.
-const DASHES: [&str; 4] = ["", "7 4", "2 4", "10 3 2 3"];
+const DASHES: [&str; 6] = ["", "7 4", "2 4", "10 3 2 3", "14 5", "8 3 2 3 2 3"];
+
+/// Colour and dashes of a curve. Curves of one colour have other dashes, up to 36 of them.
+fn look(number: usize) -> (usize, &'static str) {
+    let round = number / SERIES_SLOTS.len();
+    let slot = SERIES_SLOTS[number % SERIES_SLOTS.len()];
+    (slot, DASHES[(number + round) % DASHES.len()])
+}
 
 impl LinePlot {
     fn place(&self, x: f64, y: f64) -> (f64, f64) {
@@ -383,7 +390,7 @@ impl LinePlot {
     }
 
     fn write_series(&self, out: &mut String, number: usize, series: &Series) -> fmt::Result {
-        let slot = SERIES_SLOTS[number % SERIES_SLOTS.len()];
+        let (slot, dash) = look(number);
         let points: Vec<&Point> = series.points.iter().filter(|point| point.is_finite()).collect();
         writeln!(out, "<g class=\"series c{slot}\">")?;
         let banded: Vec<(f64, f64, f64)> = points
@@ -410,7 +417,6 @@ impl LinePlot {
         }
         let places = || points.iter().map(|point| self.place(point.x, point.y));
         if series.joined && points.len() > 1 {
-            let dash = DASHES[number % DASHES.len()];
             writeln!(
                 out,
                 "<polyline points=\"{}\" stroke-dasharray=\"{dash}\"/>",
@@ -434,8 +440,7 @@ impl LinePlot {
     fn write_legend(&self, out: &mut String) -> fmt::Result {
         out.write_str("<figcaption><ul>\n")?;
         for (number, series) in self.series.iter().enumerate() {
-            let slot = SERIES_SLOTS[number % SERIES_SLOTS.len()];
-            let dash = DASHES[number % DASHES.len()];
+            let (slot, dash) = look(number);
             writeln!(
                 out,
                 "<li class=\"c{slot}\"><svg class=\"sample\" viewBox=\"0 0 28 10\" aria-hidden=\"true\"><line class=\"drawn\" x1=\"1\" y1=\"5\" x2=\"27\" y2=\"5\" stroke-dasharray=\"{dash}\"/></svg>{}</li>",

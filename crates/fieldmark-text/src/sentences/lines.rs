@@ -55,7 +55,8 @@ impl<'a> Layout<'a> {
     /// Whether the line break was meant between a line and the one whose first word is at `next`.
     fn is_meant(&mut self, line: &str, next: usize) -> bool {
         let line = line.trim();
-        let following = self.text[next..].lines().next().unwrap_or_default().trim_end();
+        let mut lines = self.text[next..].lines();
+        let following = lines.next().unwrap_or_default().trim_end();
         if starts_item(following) || is_row(line) || is_row(following) {
             return true;
         }
@@ -64,6 +65,13 @@ impl<'a> Layout<'a> {
         }
         if line.ends_with(':') || is_capital(line) && !is_capital(following) {
             return true;
+        }
+        if !is_capital(line) && is_heading(following) {
+            // A name in capitals goes on with a small letter or ends the text.
+            let after = lines.take(3).map(str::trim_start).find(|line| !line.is_empty());
+            if after.is_some_and(|after| !after.starts_with(char::is_lowercase)) {
+                return true;
+            }
         }
         let word = following.split_whitespace().next().unwrap_or_default();
         let wanted = line.chars().count() + 1 + word.chars().count();
@@ -125,6 +133,13 @@ fn continues(line: &str) -> bool {
     let hangs = |c: char| matches!(c, ',' | '/' | '&' | '+' | '=') || is_dash(c) || is_opening_bracket(c);
     let word = line.rsplit(char::is_whitespace).next().unwrap_or_default();
     line.ends_with(hangs) || HANGING.contains(&word)
+}
+
+/// A line in capitals that no stop ends; with a colon, it may be short.
+fn is_heading(line: &str) -> bool {
+    let short =
+        || line.chars().filter(|c| c.is_uppercase()).count() >= 2 && !line.contains(char::is_lowercase);
+    !line.ends_with(['.', ',', ';', '!', '?']) && (is_capital(line) || line.ends_with(':') && short())
 }
 
 /// Several letters, none of them small.

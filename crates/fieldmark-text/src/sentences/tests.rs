@@ -34,6 +34,23 @@ fn check(marked: &str) {
 }
 
 #[test]
+fn headings_in_capitals_are_no_part_of_the_line_before() {
+    let long = "The patient is a 54 year old man with worsening shortness of breath since last week";
+    for marked in [
+        format!("{long}\n|HISTORY OF PRESENT ILLNESS:\n|The patient was well."),
+        format!("{long}\n|HPI:\n|The patient was well."),
+        format!("{long} and found no acute disease\n|PLAN\n|Follow up in two weeks."),
+        // Names in capitals are part of the sentence.
+        format!("{long} and infection by\nHIVAB\n|Nothing else."),
+        format!("{long} and high levels of serum\nTNFRSF1A\nwere found."),
+        format!("{long} and high levels of serum\nTNFRSF1A."),
+        format!("{long} and high levels of serum\nTNFRSF1A"),
+    ] {
+        check(&marked);
+    }
+}
+
+#[test]
 fn points_that_end_nothing() {
     for whole in [
         "Seen by Dr. Hussain at noon.",

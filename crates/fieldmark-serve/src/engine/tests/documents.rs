@@ -414,6 +414,7 @@ fn exports_are_read_back() {
                 | DocumentFormat::Pubmed
                 | DocumentFormat::Jats
                 | DocumentFormat::Csv
+                | DocumentFormat::Tsv
                 | DocumentFormat::GeneMention
                 | DocumentFormat::Html
         );

@@ -21,6 +21,7 @@ mod read;
 mod write;
 
 pub use read::BratReader;
+pub(super) use read::text_files;
 pub use write::{BratDirectory, BratWriter};
 
 const NOTE: &str = "note";

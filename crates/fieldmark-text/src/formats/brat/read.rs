@@ -3,6 +3,7 @@
 use super::{EQUIVALENCE, NAME_OF, NOTE, NOTE_OF, NOTE_TYPE, SCORE};
 use crate::document::{Annotation, Document, Relation};
 use crate::error::ReadError;
+use crate::formats::encoding::{Encoding, in_utf8};
 use crate::formats::lines::{Lines, load_verbatim, quoted};
 use crate::formats::losses::same_text;
 use crate::formats::{DocumentReader, NoticeKind, Notices};
@@ -17,6 +18,7 @@ use std::path::{Path, PathBuf};
 pub struct BratReader {
     /// What is still to be read, the next one last.
     pairs: Vec<Pair>,
+    encoding: Encoding,
 }
 
 struct Pair {
@@ -48,7 +50,15 @@ impl BratReader {
             let name = path.file_stem().map(|name| name.to_string_lossy().into_owned());
             pairs.push(pair(name.unwrap_or_default(), &path.with_extension("txt")));
         }
-        Ok(Self { pairs })
+        Ok(Self {
+            pairs,
+            encoding: Encoding::UTF_8,
+        })
+    }
+
+    /// The same for texts and annotations in this encoding; places count its characters. Without it they are UTF-8.
+    pub fn in_encoding(self, encoding: Encoding) -> Self {
+        Self { encoding, ..self }
     }
 
     /// One document.
@@ -58,7 +68,10 @@ impl BratReader {
             text: text.clone(),
             annotations: annotations.cloned(),
         };
-        Self { pairs: vec![pair] }
+        Self {
+            pairs: vec![pair],
+            encoding: Encoding::UTF_8,
+        }
     }
 }
 
@@ -73,7 +86,7 @@ fn pair(id: String, text: &Path) -> Pair {
 }
 
 /// All `.txt` files in and below a directory, sorted.
-fn text_files(directory: &Path) -> Result<Vec<PathBuf>, ReadError> {
+pub(in crate::formats) fn text_files(directory: &Path) -> Result<Vec<PathBuf>, ReadError> {
     let mut found = Vec::new();
     let mut open = vec![directory.to_owned()];
     while let Some(directory) = open.pop() {
@@ -105,17 +118,17 @@ impl DocumentReader for BratReader {
         else {
             return Ok(None);
         };
-        let text = load_verbatim(&text)?;
+        let text = load_verbatim(&*in_utf8(&text, self.encoding, notices)?)?;
         let Some(annotations) = annotations else {
             return Ok(Some(Document::new(id, text)));
         };
+        let mut lines = Lines::new(&*in_utf8(&annotations, self.encoding, notices)?)?;
         let mut builder = Builder {
             document: Document::new(id, ""),
             later: Vec::new(),
             notices,
         };
         let offsets = Offsets::new(&text, Unit::Characters);
-        let mut lines = Lines::new(&annotations)?;
         while let Some(line) = lines.next()?.map(str::to_owned) {
             if !line.trim().is_empty() && builder.line(&line, lines.number(), &offsets).is_none() {
                 return Err(lines.malformed(1, quoted(&line), EXPECTED));

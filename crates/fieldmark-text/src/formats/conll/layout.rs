@@ -123,7 +123,7 @@ impl Layout {
         let find = |column: &Column| {
             column.find(names).ok_or_else(|| {
                 let message = format!(
-                    "there is no column `{column}`; the columns are {}",
+                    "there is no column `{column}`; the columns are {}. Numbers count from 0",
                     names.join(", ")
                 );
                 ReadError::new(file, ErrorKind::Option(message))

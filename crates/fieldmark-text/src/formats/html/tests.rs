@@ -121,9 +121,68 @@ fn a_page_of_its_own() {
     }
     let kinds: Vec<NoticeKind> = notices.all().iter().map(|notice| notice.kind).collect();
     assert_eq!(kinds, [NoticeKind::OutsideText]);
-    // Nothing but the text is read again.
-    assert_eq!(read(&page).text, "iron and zinc");
+    // It is read again with what it shows, and written as another page.
+    let again = read(&page);
+    assert_eq!(
+        (again.id.as_str(), again.text.as_str()),
+        ("note", "iron and zinc")
+    );
+    let shown = |document: &Document| {
+        let spans = document.annotations.iter();
+        let mut spans: Vec<_> = spans
+            .map(|span| (span.kind.clone(), span.range(), span.score))
+            .collect();
+        spans.sort_by(|one, other| one.0.cmp(&other.0));
+        spans
+    };
+    let expected = [("A", 0..8, Some(0.5)), ("B", 5..13, None), ("C", 0..4, None)];
+    assert_eq!(
+        shown(&again),
+        expected.map(|(kind, range, score)| (kind.to_owned(), range, score))
+    );
+    let (second, _) = written(&[again.clone()], |out| {
+        HtmlWriter::over(out, &source(&page), Encoding::DETECT).unwrap()
+    });
+    assert_eq!(shown(&read(&String::from_utf8(second).unwrap())), shown(&again));
     assert!(read("<header>Head</header><h2>Two</h2>").text.contains("Head"));
+}
+
+#[test]
+fn all_documents_of_a_page_are_read_again() {
+    let mut documents = vec![
+        Document::new("a & <b>", " Two\nlines\t\n  and <blanks> "),
+        Document::new("", "Größe"),
+    ];
+    documents[0].annotations = vec![Annotation::new(1..4, "X & Y").with_score(0.1234)];
+    documents[1].annotations = vec![Annotation::new(0..7, "Z")];
+    let (page, _) = written(&documents, |out| HtmlWriter::new(out, "Title"));
+    let source = source(&String::from_utf8(page).unwrap());
+    let again = read_ok(&mut HtmlReader::new(&source, Encoding::DETECT).unwrap());
+    documents[1].id = again[1].id.clone();
+    assert!(again[1].id.ends_with(":2"), "{}", again[1].id);
+    assert_eq!(again, documents);
+}
+
+#[test]
+fn marks_of_an_earlier_run_are_replaced() {
+    let html = "<h1>On <a href='x'>iron</a></h1><p>Give <mark>iron</mark> &amp; zinc";
+    let mut document = read(html);
+    document.annotations = vec![Annotation::new(3..7, "A"), Annotation::new(5..12, "B")];
+    let lay = |html: &str, document: &Document| {
+        let (marked, _) = written(std::slice::from_ref(document), |out| {
+            HtmlWriter::over(out, &source(html), Encoding::DETECT).unwrap()
+        });
+        String::from_utf8(marked).unwrap()
+    };
+    let marked = lay(html, &document);
+    assert_eq!(read(&marked).annotations, document.annotations);
+    assert_eq!(lay(&marked, &document), marked);
+    let mut other = document.clone();
+    other.annotations = vec![Annotation::new(13..17, "C")];
+    let again = lay(&marked, &other);
+    assert_eq!(again, lay(html, &other));
+    other.annotations.clear();
+    assert_eq!(lay(&again, &other), html);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Writing HTML: marks in the file that a document was read from, or a page of its own.
 
-use super::{Parsed, decode_bytes, parse};
+use super::{Parsed, decode_bytes, own, parse};
 use crate::document::{Annotation, Document, Place};
 use crate::error::ReadError;
 use crate::formats::encoding::{Decoded, Encoding, read_bytes};
@@ -49,14 +49,20 @@ impl<W: Write> HtmlWriter<W> {
         Self { out, mode }
     }
 
-    /// The file that the document was read from, byte for byte, with `<mark>` around what is annotated. Spans may
-    /// overlap. Nothing can be marked inside of `<title>` and `<textarea>`; each such span is told.
+    /// The file that the document was read from, byte for byte, with `<mark>` around what is annotated, in the place of
+    /// marks that an earlier run has left there. Spans may overlap. Nothing can be marked inside of `<title>` and
+    /// `<textarea>`; each such span is told.
     ///
-    /// There is one document in a file: a second one, or one with another text, is an error.
+    /// There is one document in a file: a second one, or one with another text, is an error. Only a page of ours has
+    /// several, and gives a new page of that kind.
     pub fn over(out: W, source: &Source, encoding: Encoding) -> Result<Self, ReadError> {
         let bytes = read_bytes(source)?;
+        let decoded = decode_bytes(&source.name(), bytes.clone(), encoding)?;
+        if !own::documents(decoded.text(), "", &mut Notices::new()).is_empty() {
+            return Ok(Self::new(out, source.name()));
+        }
         let mode = Mode::Over {
-            decoded: Box::new(decode_bytes(&source.name(), bytes.clone(), encoding)?),
+            decoded: Box::new(decoded),
             bytes,
             done: false,
         };
@@ -199,14 +205,22 @@ fn lay_over(
     let spans = spans(document, &page, notices);
     let inserts = inserts(&page, &spans);
     let mut out = Vec::with_capacity(bytes.len() + 64 * inserts.len());
+    let mut old = page.tags.into_iter().map(|tag| decoded.place(tag)).peekable();
     let mut at = 0;
+    // What is between two tags, without those of earlier marks.
+    let mut copy = |out: &mut Vec<u8>, to: usize| {
+        while let Some(tag) = old.next_if(|tag| tag.start < to) {
+            out.extend_from_slice(&bytes[at..tag.start.max(at)]);
+            at = tag.end.max(at);
+        }
+        out.extend_from_slice(&bytes[at..to.max(at)]);
+        at = to.max(at);
+    };
     for (place, tag) in inserts {
-        let place = decoded.place(place..place).start;
-        out.extend_from_slice(&bytes[at..place]);
+        copy(&mut out, decoded.place(place..place).start);
         out.extend(encoded(&tag, decoded.encoding()));
-        at = place;
     }
-    out.extend_from_slice(&bytes[at..]);
+    copy(&mut out, bytes.len());
     Ok(out)
 }
 

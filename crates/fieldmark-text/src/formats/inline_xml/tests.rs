@@ -36,6 +36,29 @@ fn tags_of_a_mail_are_found_and_addresses_stay() {
 }
 
 #[test]
+fn tags_without_their_other_half_are_told() {
+    let (documents, notices) = read_all(&mut reader("<doc>He is\n<PER>Bob and <PER>Ann</LOC>"));
+    assert_eq!(
+        documents.unwrap()[0].text,
+        "<doc>He is\n<PER>Bob and <PER>Ann</LOC>"
+    );
+    let told: Vec<String> = notices.all().iter().map(ToString::to_string).collect();
+    assert_eq!(told.len(), 3, "{told:?}");
+    assert!(
+        told[0].contains("line 2") && told[0].contains("`</LOC>` has no beginning"),
+        "{told:?}"
+    );
+    assert!(
+        told[1].contains("`<PER>` has no end and is taken for text (2 times)"),
+        "{told:?}"
+    );
+    assert!(
+        told[2].contains("line 1") && told[2].contains("`<doc>`"),
+        "{told:?}"
+    );
+}
+
+#[test]
 fn overlapping_nested_and_broken_tags() {
     let (documents, notices) = read_all(&mut reader("<a>x<b>y</a>z</b><a>1<a>2</a>3</a></b><a></a><b>end"));
     let documents = documents.unwrap();

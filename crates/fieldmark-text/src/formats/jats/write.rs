@@ -1,6 +1,8 @@
 //! Writing JATS: a small article that the reader reads back.
 
+use super::PUBLISHER_ID;
 use crate::document::{Document, Element};
+use crate::formats::article_facts::ArticleFacts;
 use crate::formats::xml::{Escaped, tell_characters, tell_white_space};
 use crate::formats::{DocumentWriter, NoticeKind, Notices, tell_unwritten};
 use std::cmp::Reverse;
@@ -34,15 +36,14 @@ impl<W: Write> JatsWriter<W> {
         Ok(())
     }
 
-    fn front(&mut self, document: &Document, title: Option<Range<usize>>) -> io::Result<()> {
+    fn front(
+        &mut self,
+        document: &Document,
+        facts: &ArticleFacts,
+        title: Option<Range<usize>>,
+    ) -> io::Result<()> {
         let out = &mut self.out;
-        let values = |key: &str| {
-            document
-                .meta
-                .get(key)
-                .into_iter()
-                .flat_map(|values| values.split('\n'))
-        };
+        let values = |key: &str| facts.values(key).iter().map(String::as_str);
         write!(out, "<article><front><journal-meta><journal-title-group>")?;
         for journal in values("journal") {
             write!(out, "<journal-title>{}</journal-title>", Escaped(journal))?;
@@ -57,12 +58,15 @@ impl<W: Write> JatsWriter<W> {
                 )?;
             }
         }
-        if !["pmid", "pmc", "doi"]
+        if ["pmid", "pmc", "doi"]
             .iter()
-            .any(|kind| document.meta.contains_key(*kind))
+            .all(|kind| facts.values(kind).is_empty())
         {
             let id = Escaped(&document.id);
-            write!(out, "<article-id pub-id-type=\"pmc\">{id}</article-id>")?;
+            write!(
+                out,
+                "<article-id pub-id-type=\"{PUBLISHER_ID}\">{id}</article-id>"
+            )?;
         }
         for subject in values("subjects") {
             let subject = Escaped(subject);
@@ -77,7 +81,7 @@ impl<W: Write> JatsWriter<W> {
             "<title-group><article-title>{}</article-title></title-group>",
             Escaped(title)
         )?;
-        if document.meta.contains_key("authors") {
+        if !facts.values("authors").is_empty() {
             write!(out, "<contrib-group>")?;
             for author in values("authors") {
                 let (last, given) = author.split_once(", ").unwrap_or((author, ""));
@@ -100,8 +104,8 @@ impl<W: Write> JatsWriter<W> {
     }
 }
 
-const FACTS: [&str; 8] = [
-    "pmid", "pmc", "doi", "journal", "year", "authors", "subjects", "keywords",
+const FACTS: [&str; 9] = [
+    "pmid", "pmc", "doi", "journal", "year", "authors", "subjects", "keywords", "mesh",
 ];
 
 impl<W: Write> DocumentWriter for JatsWriter<W> {
@@ -109,9 +113,13 @@ impl<W: Write> DocumentWriter for JatsWriter<W> {
         self.begin()?;
         tell_unwritten(document, "JATS", true, notices);
         tell_characters(&document.id, &document.text, notices);
-        for key in document.meta.keys().filter(|key| !FACTS.contains(&key.as_str())) {
+        let facts = ArticleFacts::of(document, &FACTS);
+        for key in facts.unused(document) {
             let message = format!("`{key}` is left out: it has no place in JATS");
             notices.add(NoticeKind::Detail, &document.id, None, message);
+        }
+        for lost in &facts.lost {
+            notices.add(NoticeKind::Detail, &document.id, None, lost.as_str());
         }
         let text = &document.text;
         let find = |kind: &str| {
@@ -139,16 +147,19 @@ impl<W: Write> DocumentWriter for JatsWriter<W> {
             notices.add(NoticeKind::OtherText, &document.id, None, message);
         }
         tell_white_space(document, notices);
-        self.front(document, title.clone())?;
+        self.front(document, &facts, title.clone())?;
         let mut blocks = Blocks::new(document);
         if let Some(summary) = &summary {
             write!(self.out, "<abstract>")?;
             blocks.write(&mut self.out, summary.clone())?;
             writeln!(self.out, "</abstract>")?;
         }
-        if let Some(keywords) = document.meta.get("keywords") {
-            write!(self.out, "<kwd-group>")?;
-            for keyword in keywords.split('\n') {
+        for (key, kind) in [("keywords", ""), ("mesh", " kwd-group-type=\"MeSH\"")] {
+            if facts.values(key).is_empty() {
+                continue;
+            }
+            write!(self.out, "<kwd-group{kind}>")?;
+            for keyword in facts.values(key) {
                 write!(self.out, "<kwd>{}</kwd>", Escaped(keyword))?;
             }
             write!(self.out, "</kwd-group>")?;

@@ -1,6 +1,7 @@
 //! Plots: what is drawn where, and that any numbers give a sound picture.
 
 use super::*;
+use crate::render::palette::COLOURS;
 use proptest::num::f64::ANY;
 use proptest::prelude::*;
 
@@ -148,7 +149,7 @@ fn dots_have_sizes_that_can_be_seen_and_lines_only_where_they_are_wanted() {
 fn every_curve_has_a_look_of_its_own_and_the_legend_shows_it() {
     let (x, y) = (Axis::numbers("x", 0.0, 10.0), Axis::shares("y", 0.0, 1.0));
     let points = vec![Point::new(0.0, 0.0), Point::new(10.0, 1.0)];
-    let plot = (0..4).fold(LinePlot::new("t", x, y), |plot, number| {
+    let plot = (0..6).fold(LinePlot::new("t", x, y), |plot, number| {
         plot.with(Series::line(format!("s{number}"), points.clone()))
     });
     let svg = plot.to_svg();
@@ -165,6 +166,31 @@ fn every_curve_has_a_look_of_its_own_and_the_legend_shows_it() {
             "{sample}"
         );
         assert!(rest.starts_with(&format!("s{number}</li>")), "{rest}");
+    }
+}
+
+#[test]
+fn no_two_curves_look_the_same() {
+    let looks: std::collections::BTreeSet<(usize, &str)> = (0..36).map(look).collect();
+    assert_eq!(looks.len(), 36);
+    // The first ones differ in both: not everybody sees colours.
+    let first = || (0..SERIES_SLOTS.len()).map(look);
+    let slots: std::collections::BTreeSet<usize> = first().map(|(slot, _)| slot).collect();
+    let dashes: std::collections::BTreeSet<&str> = first().map(|(_, dash)| dash).collect();
+    assert_eq!((slots.len(), dashes.len()), (6, 6));
+    // In both schemes, their colours are far from each other.
+    let channels = |ink: &str| [1, 3, 5].map(|at| i32::from_str_radix(&ink[at..at + 2], 16).unwrap());
+    for scheme in [
+        |slot: usize| COLOURS[slot].light.ink,
+        |slot: usize| COLOURS[slot].dark.ink,
+    ] {
+        for (at, &one) in SERIES_SLOTS.iter().enumerate() {
+            for &other in &SERIES_SLOTS[..at] {
+                let (a, b) = (channels(scheme(one)), channels(scheme(other)));
+                let distance: i32 = a.iter().zip(b).map(|(a, b)| (a - b).abs()).sum();
+                assert!(distance >= 60, "{one} and {other}: {distance}");
+            }
+        }
     }
 }
 
