@@ -37,6 +37,15 @@ fn marked(text: &str) -> Document {
     document
 }
 
+/// The documents of a text in columns.
+pub(super) fn columns(text: &str) -> Vec<Document> {
+    use fieldmark_text::formats::{ColumnOptions, ColumnReader, DocumentReader};
+    let source = fieldmark_text::Source::text("t", text);
+    let mut reader = ColumnReader::new(&source, ColumnOptions::default()).unwrap();
+    let mut notices = Notices::new();
+    std::iter::from_fn(|| reader.next(&mut notices).unwrap()).collect()
+}
+
 pub(super) fn corpus() -> Vec<Document> {
     [
         "The [Htr1b] gene is new. We saw [cul4a] protein.",
