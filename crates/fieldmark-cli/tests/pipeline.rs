@@ -500,3 +500,26 @@ fn labels_that_are_open_or_odd_do_not_hide_the_others() {
         "{told}"
     );
 }
+
+#[test]
+fn training_without_any_span_is_refused() {
+    let place = Place::with_data();
+    place.run("init chunking --output names.toml");
+    let error = place.refuse("train names.toml --model names.fmk -o labels.types=[\"PRE\"]");
+    assert!(
+        error.contains("no span of the type PRE is in the training data; they have"),
+        "{error}"
+    );
+    assert!(error.contains("Did you mean PER?"), "{error}");
+    assert!(!place.path("names.fmk").exists());
+    let error = place.refuse("cv names.toml --folds 2 -o labels.types=[\"PRE\"]");
+    assert!(error.contains("Did you mean PER?"), "{error}");
+    place.write("raw.txt", "Ada sleeps here.\n");
+    let error = place.refuse(
+        "train names.toml --model names.fmk -o data.train=[\"raw.txt\"] -o data.read={format=\"text\"}",
+    );
+    assert!(
+        error.contains("the documents come without annotations"),
+        "{error}"
+    );
+}

@@ -255,7 +255,8 @@ fn features_that_find_nothing_are_noticed() {
         messages,
         [
             "features[1] says nothing: there is no column \"pos\" in the training data",
-            "features[2] says nothing: there is no span of the type \"Gene\" in the training data (types: GENE)"
+            "features[2] says nothing: there is no span of the type \"Gene\" in the training data (types: GENE). Did \
+             you mean GENE?"
         ]
     );
 }

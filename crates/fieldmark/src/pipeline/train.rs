@@ -6,7 +6,7 @@ use super::gold::{CHOICE, OPEN};
 use super::lists::{self, Folds};
 use super::sequences::{Cutter, Sentences, describe};
 use super::stack::{Labellers, Stack};
-use super::{Pipeline, gold, unused};
+use super::{Pipeline, gold, learnable, unused};
 use crate::Error;
 use crate::config::Config;
 use crate::training::{self, CheckpointOptions, Observer, TrainOptions, Trained};
@@ -59,6 +59,9 @@ pub struct RunOptions<'a> {
     pub checkpoint: Option<CheckpointOptions>,
     /// A model file whose weights to start from.
     pub warm_start: Option<&'a Arc<Container>>,
+    /// Whether documents without anything to learn make a model that finds nothing, as a part of a corpus may; otherwise
+    /// they are an error.
+    pub may_lack_spans: bool,
 }
 
 /// Trains a pipeline on the threads of the current rayon pool.
@@ -86,6 +89,9 @@ pub fn train_pipeline(
         ..TrainOptions::default()
     };
     let warm = run.warm_start.map(warm_chain).transpose()?;
+    if !run.may_lack_spans {
+        learnable::check(config, documents)?;
+    }
     let mut config = config.clone();
     config.postprocess.load(folder)?;
     config.identify.load(folder)?;
@@ -96,7 +102,7 @@ pub fn train_pipeline(
     let mut labellers = stack.labellers();
     let train = Labelled::all(config, documents, &mut labellers, &mut notices)?;
     let dev = Labelled::all(config, dev, &mut labellers, &mut Notices::new())?;
-    unused::tell(config, &train, &mut notices);
+    unused::tell(config, documents, &train, &mut notices);
 
     let mut growing = Growing::default();
     let mut builder = DatasetBuilder::new();
