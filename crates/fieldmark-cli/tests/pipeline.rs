@@ -468,3 +468,58 @@ fn a_model_that_labels_tokens_prints_a_line_for_each() {
     );
     assert!(place.run("tag --help").contains("has a line for each token"));
 }
+
+#[test]
+fn labels_that_are_open_or_odd_do_not_hide_the_others() {
+    let place = Place::with_data();
+    let train = place.read("train.txt");
+    place.write(
+        "train.txt",
+        format!("{train}\nBob Aa ?\nsat a foo\nthere a O|B-LOC\n"),
+    );
+    place.run("init chunking --output names.toml");
+    let told = common::errors(&place.command("train names.toml --model names.fmk").done().code(0));
+    assert!(
+        told.contains("label of no scheme: `foo` in ") && told.contains(", line "),
+        "{told}"
+    );
+    assert!(!told.contains("wrote names.fmk: 0 weights"), "{told}");
+    let columns = place.run("convert train.txt --from columns --to columns");
+    assert!(
+        columns.contains("Bob\tAa\t?\nsat\ta\t?\nthere\ta\tO|B-LOC\n"),
+        "{columns}"
+    );
+    let told = common::errors(
+        &place
+            .command("convert train.txt --from columns --to jsonl")
+            .done()
+            .code(0),
+    );
+    assert!(
+        told.contains("labels that are unknown (`?`) or one of several"),
+        "{told}"
+    );
+}
+
+#[test]
+fn training_without_any_span_is_refused() {
+    let place = Place::with_data();
+    place.run("init chunking --output names.toml");
+    let error = place.refuse("train names.toml --model names.fmk -o labels.types=[\"PRE\"]");
+    assert!(
+        error.contains("no span of the type PRE is in the training data; they have"),
+        "{error}"
+    );
+    assert!(error.contains("Did you mean PER?"), "{error}");
+    assert!(!place.path("names.fmk").exists());
+    let error = place.refuse("cv names.toml --folds 2 -o labels.types=[\"PRE\"]");
+    assert!(error.contains("Did you mean PER?"), "{error}");
+    place.write("raw.txt", "Ada sleeps here.\n");
+    let error = place.refuse(
+        "train names.toml --model names.fmk -o data.train=[\"raw.txt\"] -o data.read={format=\"text\"}",
+    );
+    assert!(
+        error.contains("the documents come without annotations"),
+        "{error}"
+    );
+}

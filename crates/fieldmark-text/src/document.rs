@@ -3,6 +3,7 @@
 //! All offsets are byte offsets of [`Document::text`]. Readers and writers of formats that count otherwise
 //! convert at their border with [`Offsets`](crate::offsets::Offsets).
 
+use fieldmark_core::scheme::{Prefix, Scheme, Tag};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -30,6 +31,10 @@ pub struct Document {
     pub text: String,
     /// What is marked in the text, in the order of the source. Annotations may overlap and nest.
     pub annotations: Vec<Annotation>,
+    /// Tokens of which the annotations do not tell the label, by a source that can say so: all other tokens are known to
+    /// be what the annotations make them, outside of every span, too. `None` if the source knows only annotations.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub open: Option<Vec<OpenLabel>>,
     /// What connects annotations.
     pub relations: Vec<Relation>,
     /// Parts of the text as the source lays them out, in the order of the text; parts may nest.
@@ -56,6 +61,60 @@ pub struct Annotation {
     pub identifiers: Vec<String>,
     /// Attributes such as `negated=true`, and notes.
     pub attributes: BTreeMap<String, String>,
+}
+
+/// A token whose label is not known, is one of several, or says more than annotations can: that a span goes on before it
+/// or after it, where labels are not known.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OpenLabel {
+    /// The bytes of the token.
+    pub range: Range<usize>,
+    /// The label column, of a source that has several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<String>,
+    /// The labels that it may have, in IOBES, which says most about one token; none if it may have any.
+    pub labels: Vec<String>,
+}
+
+impl OpenLabel {
+    /// The labels that it may have in a scheme; none if it may have any.
+    ///
+    /// ```
+    /// use fieldmark_core::Scheme;
+    /// use fieldmark_text::document::OpenLabel;
+    /// let labels = ["O", "B-X", "S-X"].map(str::to_owned).to_vec();
+    /// let open = OpenLabel { range: 0..3, labels, ..OpenLabel::default() };
+    /// assert_eq!(open.labels_in(Scheme::Iob2), ["O", "B-X"]);
+    /// assert_eq!(open.labels_in(Scheme::Io), ["O", "I-X"]);
+    /// ```
+    pub fn labels_in(&self, scheme: Scheme) -> Vec<String> {
+        let mut found: Vec<String> = Vec::with_capacity(self.labels.len());
+        for label in &self.labels {
+            let Tag::Part(prefix, kind) = Tag::parse(label) else {
+                found.push(label.clone());
+                continue;
+            };
+            let begins = matches!(prefix, Prefix::Begin | Prefix::Single);
+            let letters: &[&str] = match scheme {
+                Scheme::Iobes => {
+                    found.push(label.clone());
+                    continue;
+                }
+                Scheme::Iob2 if begins => &["B"],
+                // Which of both depends on the span before.
+                Scheme::Iob1 if begins => &["I", "B"],
+                Scheme::Io | Scheme::Iob1 | Scheme::Iob2 => &["I"],
+            };
+            found.extend(letters.iter().map(|letter| match kind {
+                "" => (*letter).to_owned(),
+                kind => format!("{letter}-{kind}"),
+            }));
+        }
+        let mut seen = std::collections::HashSet::new();
+        found.retain(|label| seen.insert(label.clone()));
+        found
+    }
 }
 
 /// Named roles that annotations (or other relations) play together: a relation or an event.
@@ -145,7 +204,9 @@ impl Document {
             let whole = annotation.fragments.is_empty().then_some(0..0);
             annotation.fragments.iter().cloned().chain(whole)
         });
+        let open = self.open.iter().flatten().map(|open| open.range.clone());
         annotations
+            .chain(open)
             .chain(self.given.iter().flat_map(GivenTokens::ranges))
             .try_for_each(|range| check_range(&self.text, range, false))?;
         let elements = self.elements.iter().map(|element| element.range.clone());

@@ -107,6 +107,11 @@ impl<'a> Replacer<'a> {
             let message = "the tokens of the source are not those of the new names, and are dropped";
             self.notices.add(NoticeKind::Detail, &document.id, None, message);
         }
+        if made.open.take().is_some_and(|open| !open.is_empty()) {
+            let message =
+                "labels that are unknown or ambiguous belong to tokens of the source, and are dropped";
+            self.notices.add(NoticeKind::Detail, &document.id, None, message);
+        }
         let before: HashSet<String> = ids(document).collect();
         drop_relations(&mut made, before);
         made

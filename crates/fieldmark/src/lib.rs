@@ -53,8 +53,8 @@ pub use pipeline::{
     Annotator, AnnotatorOptions, AnnotatorReport, AnyPipeline, Cut, CutCounts, DataCounts, Described,
     Describer, GraphAnnotator, GraphAnnotatorOptions, GraphAnswer, GraphPipeline, GraphReport, GraphScores,
     GraphSpan, GraphTest, Impossible, ImpossibleInstance, LayerScore, ModelCard, Pipeline, RunOptions,
-    RunSummary, Scores, TokenMismatch, TrainedAny, TrainedGraph, TrainedPipeline, token_mismatch,
-    train_config, train_graph, train_pipeline,
+    RunSummary, Scores, TokenMismatch, TrainedAny, TrainedGraph, TrainedPipeline, check_spans,
+    token_mismatch, train_config, train_graph, train_pipeline,
 };
 pub use training::{
     Algorithm, CheckpointOptions, Flow, Observer, Precision, Prepared, Progress, Stop, TrainOptions, Trained,

@@ -17,7 +17,10 @@ use fieldmark::config::Config;
 use fieldmark::eval::{Groups, Split};
 use fieldmark::text::document::Document;
 use fieldmark::text::formats::Notices;
-use fieldmark::{AnyPipeline, Flow, GraphTest, Observer, Progress, RunOptions, Scores, train_config};
+use fieldmark::{
+    AnyPipeline, Flow, GraphTest, Observer, Progress, RunOptions, Scores, check_spans,
+    train_config,
+};
 use indicatif::{ProgressBar, ProgressStyle};
 use page::Tested;
 use results::{Design, JOINT, Measured, ShareResult, measured, measured_graph, rows, table};
@@ -122,6 +125,7 @@ impl Arguments {
         self.threads.start()?;
         interrupt::listen()?;
         let (all, splits) = self.documents_and_splits(&config, folder, console)?;
+        check_spans(&config, &all)?;
         let design = Design::new(self.design(), self.seed, &all);
         let measure = match (&config.graph, &config.labels.column) {
             (Some(_), _) => JOINT,
@@ -148,7 +152,11 @@ impl Arguments {
                 documents += train.len();
                 let test: Vec<Document> = split.test.iter().map(|&index| all[index].clone()).collect();
                 let mut watch = Watch { stopped: false };
-                let options = RunOptions::default();
+                let options = RunOptions {
+                    // Some parts of few documents have nothing to learn.
+                    may_lack_spans: true,
+                    ..RunOptions::default()
+                };
                 let trained = train_config(&config, folder, &train, &[], &options, &mut watch)
                     .map_err(super::train::config::failure)?;
                 if watch.stopped {

@@ -22,6 +22,8 @@ pub(crate) struct Holds {
     /// Labels that a model gave to every token.
     pub token_labels: bool,
     pub meta: bool,
+    /// Labels that are not known, or one of several.
+    pub open: bool,
 }
 
 impl Holds {
@@ -51,6 +53,13 @@ impl Holds {
         }
         if let Some(given) = &document.given {
             parts.extend(self.lost_tokens(given));
+        }
+        let open = document.open.as_ref().map_or(0, Vec::len);
+        if !self.open && open > 0 {
+            let s = if open == 1 { "" } else { "s" };
+            parts.push(format!(
+                "{open} label{s} that are unknown (`?`) or one of several (`A|B`)"
+            ));
         }
         if !self.meta && !document.meta.is_empty() {
             let names: Vec<&str> = document.meta.keys().map(String::as_str).collect();

@@ -29,6 +29,8 @@ pub enum NoticeKind {
     LongSentence,
     /// A label breaks the label scheme.
     Scheme,
+    /// A label belongs to no label scheme, among labels that do.
+    OddLabel,
     /// The format has no place for relations.
     Relation,
     /// The format has no place for an attribute, a score, an identifier or other facts.
@@ -53,6 +55,7 @@ impl fmt::Display for NoticeKind {
             NoticeKind::CrossesSentence => "span over the end of a sentence",
             NoticeKind::LongSentence => "long sentence",
             NoticeKind::Scheme => "label breaks the scheme",
+            NoticeKind::OddLabel => "label of no scheme",
             NoticeKind::Relation => "relation",
             NoticeKind::Detail => "detail without a place",
             NoticeKind::Encoding => "encoding",

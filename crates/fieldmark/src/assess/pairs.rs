@@ -22,6 +22,9 @@ pub struct Pair {
     pub alternatives: Vec<Annotation>,
     /// What was found, without alternatives.
     pub found: Vec<Annotation>,
+    /// How many annotations, gold and found ones, do not count, because labels that they hold or touch are unknown or one
+    /// of several.
+    pub left_out: usize,
 }
 
 impl Pair {
@@ -30,7 +33,22 @@ impl Pair {
         let is_alternative = |annotation: &Annotation| annotation.kind == ALTGENE;
         // They say how else something could be called, not that it was found.
         found.retain(|annotation| !is_alternative(annotation));
-        let (alternatives, marked) = gold.annotations.into_iter().partition(is_alternative);
+        let (alternatives, mut marked): (Vec<_>, Vec<_>) =
+            gold.annotations.into_iter().partition(is_alternative);
+        let all = marked.len() + found.len();
+        let open = gold.open.iter().flatten().map(|open| open.range.clone());
+        let mut open: Vec<Range<usize>> = open.collect();
+        open.sort_by_key(|range| range.start);
+        let counts = |annotation: &Annotation| {
+            let range = annotation.range();
+            // The last token before the span, and the first that is not.
+            let next = open.partition_point(|token| token.end <= range.start);
+            let near = next.saturating_sub(1)..(next + 1).min(open.len());
+            !open[near].iter().any(|token| touches(&gold.text, &range, token))
+        };
+        marked.retain(counts);
+        found.retain(counts);
+        let left_out = all - marked.len() - found.len();
         let sentences = gold.given.map(|given| {
             let ranges = |sentence: Vec<_>| {
                 let tokens = sentence.into_iter();
@@ -47,6 +65,7 @@ impl Pair {
             gold: marked,
             alternatives,
             found,
+            left_out,
         }
     }
 
@@ -59,6 +78,13 @@ impl Pair {
     pub fn found_spans(&self) -> Vec<Span<'_>> {
         spans(&self.found)
     }
+}
+
+/// Whether a span holds a token, or lies beside it in the same line.
+fn touches(text: &str, span: &Range<usize>, token: &Range<usize>) -> bool {
+    let between = span.end.min(token.end)..span.start.max(token.start);
+    let gap = text.get(between).unwrap_or_default();
+    gap.chars().all(|c| c.is_whitespace() && c != '\n')
 }
 
 fn spans(annotations: &[Annotation]) -> Vec<Span<'_>> {

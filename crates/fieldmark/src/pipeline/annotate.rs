@@ -42,7 +42,7 @@ pub struct AnnotatorOptions {
     /// Rules on the spans of every sentence. Probabilities are those without them.
     pub rules: Vec<Rule>,
     /// Whether the annotations that a document comes with are known to be right: they stay, and the rest of the text is
-    /// marked around them. For a pipeline that labels every token, the labels in its column are known, except `?`.
+    /// marked around them. Where the document tells which labels are open, all others are known. For a pipeline that labels every token, the labels in its column are known, except `?`.
     pub fix_labels: bool,
     /// How probabilities are computed.
     pub space: Space,
@@ -140,6 +140,7 @@ impl<'p> Annotator<'p> {
                 let found = self.find_spans(document, &sentences, &known)?;
                 let tokens = std::mem::take(&mut sentences.tokens);
                 document.annotations = found;
+                document.open = None;
                 document.relations.clear();
                 self.pipeline.front.config.postprocess.apply(document, &tokens);
                 self.pipeline.front.config.identify.apply(document);

@@ -7,6 +7,7 @@ use fieldmark_core::scheme::Span;
 use fieldmark_core::{Alphabet, Scheme};
 use fieldmark_text::document::Document;
 use fieldmark_text::formats::{NoticeKind, Notices};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// For every token, the labels that it may have; `None` where nothing is known.
@@ -14,8 +15,8 @@ pub(super) type Known = Vec<Option<Vec<u32>>>;
 
 /// What the annotations of a document, or its column of labels, say about its tokens.
 ///
-/// Annotations are known to be spans; what is outside of them is open. In a column, `?`, `_` and labels that the
-/// model does not have are open, and `A|B` is one of both.
+/// Annotations are known to be spans; what is outside of them is open, unless the document tells what is open. In a column,
+/// `?`, `_` and labels that the model does not have are open, and `A|B` is one of both.
 pub(super) fn known(
     config: &LabelConfig,
     labels: &Alphabet,
@@ -32,11 +33,35 @@ pub(super) fn known(
                 .collect(),
             None => vec![None; sentences.tokens.len()],
         },
+        None if document.open.is_some() => {
+            let cells = gold::labels(config, document, sentences, notices);
+            known_cells(labels, &cells, document, notices)
+        }
         None => {
             let spans = gold::spans(config, document, sentences, notices);
             known_spans(config.scheme.into(), labels, spans, document, sentences, notices)
         }
     }
+}
+
+/// What the cells of tokens allow. Labels that the model does not have leave a token open, and are told.
+pub(super) fn known_cells(
+    labels: &Alphabet,
+    cells: &[Vec<String>],
+    document: &Document,
+    notices: &mut Notices,
+) -> Known {
+    let mut lacking: BTreeSet<&str> = BTreeSet::new();
+    let known = cells.iter().flatten().map(|cell| {
+        lacking.extend(gold::alternatives(cell).filter(|label| labels.get(label).is_none()));
+        alternatives(cell, labels)
+    });
+    let known = known.collect();
+    for label in lacking {
+        let message = format!("the label {label} is not taken as known: the model does not have it");
+        notices.add(NoticeKind::Skipped, &document.id, None, message);
+    }
+    known
 }
 
 /// The labels of every token, as far as the model has them, if a document is annotated at all.
@@ -46,7 +71,7 @@ pub(super) fn gold_labels(
     document: &Document,
     sentences: &Sentences<'_>,
 ) -> Option<Known> {
-    if config.column.is_none() && document.annotations.is_empty() {
+    if config.column.is_none() && document.annotations.is_empty() && document.open.is_none() {
         return None;
     }
     let gold = gold::labels(config, document, sentences, &mut Notices::new());
@@ -63,7 +88,12 @@ fn alternatives(cell: &str, labels: &Alphabet) -> Option<Vec<u32>> {
         return Some(vec![label]);
     }
     // A choice between labels of which the model lacks one is open.
-    cell.split('|').map(|label| labels.get(label)).collect()
+    let separator = if cell.contains(gold::CHOICE) {
+        gold::CHOICE
+    } else {
+        '|'
+    };
+    cell.split(separator).map(|label| labels.get(label)).collect()
 }
 
 /// What is known of every token when these spans are: that they are spans, and end where they end.

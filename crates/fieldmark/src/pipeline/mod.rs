@@ -10,6 +10,7 @@ mod gold;
 mod graph;
 mod known;
 mod labelled;
+mod learnable;
 mod lists;
 mod mismatch;
 mod score;
@@ -28,6 +29,7 @@ pub use graph::{
     GraphSpan, GraphTest, ImpossibleInstance, LayerScore, TrainedGraph, train_graph,
 };
 pub(crate) use labelled::labelled_data;
+pub use learnable::check_spans;
 pub use mismatch::{TokenMismatch, token_mismatch};
 pub use score::Scores;
 pub use train::{RunOptions, RunSummary, TrainedPipeline, train_pipeline};

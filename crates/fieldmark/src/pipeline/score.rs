@@ -4,7 +4,7 @@ use super::{Annotator, Pipeline, gold};
 use crate::Error;
 use crate::assess::{LabelTest, Pair};
 use crate::config::LabelConfig;
-use fieldmark_eval::{Evaluation, Matching, SpanScores};
+use fieldmark_eval::{Evaluation, GoldLabel, Matching, SpanScores};
 use fieldmark_text::document::{Annotation, Document, GivenToken};
 use fieldmark_text::formats::ALTGENE;
 use rayon::prelude::*;
@@ -75,7 +75,7 @@ impl Pipeline {
             Some(column) => {
                 let labels = self.label_all(documents)?;
                 for (document, labels) in documents.iter().zip(&labels) {
-                    compare_labels(document, column, labels, &mut all);
+                    self.compare_labels(document, column, labels, &mut all);
                 }
             }
             None => all.add(&Scores::of(&self.compare(documents)?)),
@@ -122,9 +122,15 @@ impl Pipeline {
                 let tokens = golds.iter().zip(&founds);
                 let (gold_labels, found_labels): (Vec<&str>, Vec<&str>) =
                     tokens.clone().map(|(gold, found)| (gold.1, found.1)).unzip();
+                let golds: Vec<GoldLabel<&str>> =
+                    gold_labels.iter().map(|label| self.gold_label(label)).collect();
                 evaluation
-                    .add(&gold_labels, &found_labels)
+                    .add_partial(&golds, &found_labels)
                     .map_err(|error| Error::Option(error.to_string()))?;
+                let tokens = tokens.zip(&golds).filter_map(|(token, gold)| match gold {
+                    GoldLabel::Known(_) => Some(token),
+                    _ => None,
+                });
                 for (&(gold_token, gold_label), &(token, label)) in tokens {
                     gold.annotations
                         .push(Annotation::new(gold_token.range.clone(), gold_label));
@@ -198,10 +204,31 @@ fn labelled_sentences<'d>(
     })
 }
 
-fn compare_labels(document: &Document, column: &str, labels: &[Vec<String>], scores: &mut Scores) {
-    let gold = labelled_sentences(document, column).flatten();
-    for ((_, gold), label) in gold.zip(labels.iter().flatten()) {
-        scores.tokens += 1;
-        scores.right += usize::from(gold == label);
+impl Pipeline {
+    fn compare_labels(&self, document: &Document, column: &str, labels: &[Vec<String>], scores: &mut Scores) {
+        let gold = labelled_sentences(document, column).flatten();
+        for ((_, gold), label) in gold.zip(labels.iter().flatten()) {
+            let right = match self.gold_label(gold) {
+                GoldLabel::Unknown => continue,
+                GoldLabel::Known(gold) => gold == label,
+                GoldLabel::OneOf(golds) => golds.contains(&label.as_str()),
+            };
+            scores.tokens += 1;
+            scores.right += usize::from(right);
+        }
+    }
+
+    /// What a cell of a column says: `?` is unknown, and `A|B` one of both if the model has both and no such label.
+    fn gold_label<'c>(&self, cell: &'c str) -> GoldLabel<&'c str> {
+        let labels = self.chain.labels();
+        let knows = |label: &str| labels.get(label).is_some();
+        match cell {
+            cell if knows(cell) => GoldLabel::Known(cell),
+            gold::OPEN => GoldLabel::Unknown,
+            cell if cell.contains('|') && cell.split('|').all(knows) => {
+                GoldLabel::OneOf(cell.split('|').collect())
+            }
+            cell => GoldLabel::Known(cell),
+        }
     }
 }

@@ -37,6 +37,15 @@ fn marked(text: &str) -> Document {
     document
 }
 
+/// The documents of a text in columns.
+pub(super) fn columns(text: &str) -> Vec<Document> {
+    use fieldmark_text::formats::{ColumnOptions, ColumnReader, DocumentReader};
+    let source = fieldmark_text::Source::text("t", text);
+    let mut reader = ColumnReader::new(&source, ColumnOptions::default()).unwrap();
+    let mut notices = Notices::new();
+    std::iter::from_fn(|| reader.next(&mut notices).unwrap()).collect()
+}
+
 pub(super) fn corpus() -> Vec<Document> {
     [
         "The [Htr1b] gene is new. We saw [cul4a] protein.",
@@ -246,7 +255,8 @@ fn features_that_find_nothing_are_noticed() {
         messages,
         [
             "features[1] says nothing: there is no column \"pos\" in the training data",
-            "features[2] says nothing: there is no span of the type \"Gene\" in the training data (types: GENE)"
+            "features[2] says nothing: there is no span of the type \"Gene\" in the training data (types: GENE). Did \
+             you mean GENE?"
         ]
     );
 }

@@ -2,22 +2,23 @@
 
 use super::card::{Counts, ModelCard};
 use super::front::{Front, extractor};
+use super::gold::{CHOICE, OPEN};
 use super::lists::{self, Folds};
 use super::sequences::{Cutter, Sentences, describe};
 use super::stack::{Labellers, Stack};
-use super::{Pipeline, gold, unused};
+use super::{Pipeline, gold, learnable, unused};
 use crate::Error;
 use crate::config::Config;
 use crate::training::{self, CheckpointOptions, Observer, TrainOptions, Trained};
 use fieldmark_chain::ChainModel;
 use fieldmark_core::container::Container;
-use fieldmark_core::scheme::Span;
+use fieldmark_core::scheme::{Span, Tag};
 use fieldmark_core::{Dataset, DatasetBuilder, Gold, Scheme};
 use fieldmark_graph::GraphModel;
 use fieldmark_text::document::Document;
 use fieldmark_text::features::{Extraction, Extractor, Growing, Numbering, Resources};
 use fieldmark_text::formats::Notices;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -58,6 +59,9 @@ pub struct RunOptions<'a> {
     pub checkpoint: Option<CheckpointOptions>,
     /// A model file whose weights to start from.
     pub warm_start: Option<&'a Arc<Container>>,
+    /// Whether documents without anything to learn make a model that finds nothing, as a part of a corpus may; otherwise
+    /// they are an error.
+    pub may_lack_spans: bool,
 }
 
 /// Trains a pipeline on the threads of the current rayon pool.
@@ -85,6 +89,9 @@ pub fn train_pipeline(
         ..TrainOptions::default()
     };
     let warm = run.warm_start.map(warm_chain).transpose()?;
+    if !run.may_lack_spans {
+        learnable::check(config, documents)?;
+    }
     let mut config = config.clone();
     config.postprocess.load(folder)?;
     config.identify.load(folder)?;
@@ -95,7 +102,7 @@ pub fn train_pipeline(
     let mut labellers = stack.labellers();
     let train = Labelled::all(config, documents, &mut labellers, &mut notices)?;
     let dev = Labelled::all(config, dev, &mut labellers, &mut Notices::new())?;
-    unused::tell(config, &train, &mut notices);
+    unused::tell(config, documents, &train, &mut notices);
 
     let mut growing = Growing::default();
     let mut builder = DatasetBuilder::new();
@@ -186,21 +193,46 @@ pub(super) struct LayerLabels {
     pub scheme: Option<Scheme>,
     /// Whether they are made from spans.
     pub of_spans: bool,
-    /// By sentence and token.
+    /// By sentence and token: a label, or several or none as in [`gold`].
     pub labels: Vec<Vec<String>>,
 }
 
 impl LayerLabels {
-    /// The spans that the labels make, each with the number of its sentence.
+    /// The spans that the labels make, each with the number of its sentence. Those that lie beside a token whose label is
+    /// not known for sure are none: they may be longer.
     pub fn spans(&self) -> impl Iterator<Item = (usize, Span<'_>)> {
         let sentences = self.scheme.map(|scheme| (scheme, self.labels.iter().enumerate()));
         sentences.into_iter().flat_map(|(scheme, sentences)| {
             sentences.flat_map(move |(index, labels)| {
-                let spans = scheme.spans(labels).into_iter();
-                spans.map(move |span| (index, span))
+                let open_at = |at: usize| labels.get(at).is_some_and(|cell| is_open(cell));
+                let mut spans = match labels.iter().any(|cell| is_open(cell)) {
+                    false => scheme.spans(labels),
+                    true => known_spans(scheme, labels),
+                };
+                spans.retain(|span| !open_at(span.end) && !span.start.checked_sub(1).is_some_and(open_at));
+                spans.into_iter().map(move |span| (index, span))
             })
         })
     }
+}
+
+/// Whether a cell does not tell one label.
+fn is_open(cell: &str) -> bool {
+    cell == OPEN || cell.contains(CHOICE)
+}
+
+/// The spans that the labels make that are known.
+fn known_spans(scheme: Scheme, labels: &[String]) -> Vec<Span<'_>> {
+    let known = labels
+        .iter()
+        .map(|cell| if is_open(cell) { "O" } else { cell.as_str() });
+    let known: Vec<&str> = known.collect();
+    let spans = scheme.spans(&known);
+    let kind = |span: &Span<'_>| Tag::parse(&labels[span.start]).kind().unwrap_or_default();
+    spans
+        .iter()
+        .map(|span| Span::new(span.start, span.end, kind(span)))
+        .collect()
 }
 
 impl<'d> Labelled<'d> {
@@ -234,6 +266,9 @@ impl<'d> Labelled<'d> {
                 first += count;
             }
         }
+        if config.labels.column.is_some() {
+            read_choices(&mut all);
+        }
         Ok(all)
     }
 
@@ -251,11 +286,47 @@ impl<'d> Labelled<'d> {
                 if !wanted(self.first + index) {
                     return Ok(());
                 }
-                let labels = &self.layers[0].labels[index];
-                describe(extraction, sequence, builder, |builder, position| {
-                    Gold::Known(builder.labels.intern(&labels[position]))
+                let cells = self.layers[0].labels[index].iter();
+                let sets: Vec<Vec<u32>> = cells
+                    .map(|cell| {
+                        let labels = gold::alternatives(cell);
+                        labels.map(|label| builder.labels.intern(label)).collect()
+                    })
+                    .collect();
+                describe(extraction, sequence, builder, |_, position| {
+                    match sets[position].as_slice() {
+                        [] => Gold::Unknown,
+                        &[label] => Gold::Known(label),
+                        labels => Gold::Ambiguous(labels),
+                    }
                 })
             })
+    }
+}
+
+/// Reads `A|B` in columns of labels as one of both, where both are labels of other tokens. Bars also stand between the
+/// morphological features of Universal Dependencies, which are pairs: these stay one label.
+fn read_choices(all: &mut [Labelled<'_>]) {
+    let cells = |labelled: &Labelled<'_>| labelled.layers[0].labels.clone().into_iter().flatten();
+    let has_bars = |cell: &String| cell.contains('|') && !cell.contains('=');
+    if !all.iter().flat_map(cells).any(|cell| has_bars(&cell)) {
+        return;
+    }
+    let plain: HashSet<String> = all
+        .iter()
+        .flat_map(cells)
+        .filter(|cell| !cell.contains('|'))
+        .collect();
+    for labelled in all {
+        let cells = labelled.layers[0].labels.iter_mut().flatten();
+        for cell in cells.filter(|cell| has_bars(cell)) {
+            if cell
+                .split('|')
+                .all(|label| label != OPEN && plain.contains(label))
+            {
+                *cell = cell.replace('|', CHOICE.encode_utf8(&mut [0; 4]));
+            }
+        }
     }
 }
 

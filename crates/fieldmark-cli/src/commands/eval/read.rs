@@ -187,6 +187,13 @@ pub fn tell(pairing: &Pairing, console: &Console) {
         };
         format!("{}{more}", shown.join(", "))
     };
+    match pairing.pairs.iter().map(|pair| pair.left_out).sum() {
+        0 => {}
+        1 => console.note("one span does not count: a gold label there is unknown (`?`) or one of several"),
+        number => console.note(&format!(
+            "{number} spans, gold or found, do not count: gold labels there are unknown (`?`) or one of several"
+        )),
+    }
     if pairing.by_order {
         console
             .note("no id is the same on both sides, but the texts are: documents are matched in their order");

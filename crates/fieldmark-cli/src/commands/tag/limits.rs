@@ -31,7 +31,8 @@ pub struct LimitOptions {
 
     /// Take the labels in the data as known: `?` is open, `A|B` is A or B
     ///
-    /// A model that reads text takes the annotations of its input as known spans and looks for more around them.
+    /// A model that reads text takes the annotations of its input as known spans and looks for more around them; in
+    /// columns with open labels (`?`, `A|B`), all other labels are known, `O`, too.
     #[arg(long)]
     fix_labels: bool,
 }

@@ -133,6 +133,7 @@ impl Arguments {
             patience: self.run.patience,
             checkpoint: self.checkpoints.options(&self.model, &algorithm, console)?,
             warm_start: warm.as_ref(),
+            ..RunOptions::default()
         };
         let most = config.max_iterations().map_err(failure)?;
         let mut watcher = Watcher::new(console, self.run.json, most);

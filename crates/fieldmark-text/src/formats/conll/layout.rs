@@ -1,11 +1,10 @@
 //! What kind of columns a text has: found out from the text where the options do not say it.
 
 use super::options::{CellSeparator, Column, ColumnOptions};
+use super::partial::{self, Kinds, Said};
 use crate::error::{ErrorKind, ReadError};
 use crate::formats::lines::malformed;
-use crate::label::LabelSyntax;
 use fieldmark_core::scheme::{Scheme, Tag};
-use std::collections::HashSet;
 
 /// First cells of a header line, and last ones.
 const WORD_NAMES: &[&str] = &["word", "words", "token", "tokens", "form"];
@@ -40,6 +39,10 @@ pub(super) struct Layout {
 pub(super) struct LabelColumn {
     pub at: usize,
     pub scheme: Option<Scheme>,
+    /// What labels look like that belong to it.
+    pub kinds: Kinds,
+    /// Whether some label is unknown, or one of several, or belongs to no scheme.
+    pub partial: bool,
 }
 
 /// A line, understood.
@@ -149,7 +152,12 @@ impl Layout {
         }
         self.labels = labels
             .into_iter()
-            .map(|at| LabelColumn { at, scheme: None })
+            .map(|at| LabelColumn {
+                at,
+                scheme: None,
+                kinds: Kinds::Typed,
+                partial: false,
+            })
             .collect();
         Ok(())
     }
@@ -191,7 +199,13 @@ impl Layout {
                     .flatten()
                     .for_each(|label| *label = &label[1..]);
             }
-            column.scheme = scheme(&sequences);
+            column.kinds = Kinds::of(sequences.iter().flatten().copied());
+            let sequences: Vec<Vec<Said>> = sequences
+                .iter()
+                .map(|labels| labels.iter().map(|label| column.kinds.read(label)).collect())
+                .collect();
+            column.scheme = partial::scheme(&sequences);
+            column.partial = sequences.iter().flatten().any(|said| said.known().is_none());
         }
         Ok(())
     }
@@ -348,14 +362,4 @@ fn names(cells: &[&str], header: bool, options: &ColumnOptions) -> Vec<String> {
         None => format!("c{at}"),
     };
     (0..cells.len()).map(name).collect()
-}
-
-/// The scheme of a column, or `None` when its labels are no spans.
-fn scheme(sequences: &[Vec<&str>]) -> Option<Scheme> {
-    let distinct: HashSet<&str> = sequences.iter().flatten().copied().collect();
-    match Scheme::detect(&distinct) {
-        _ if distinct.iter().any(|label| LabelSyntax::is_special(label)) => None,
-        None => distinct.iter().all(|&label| label == "O").then_some(Scheme::Iob2),
-        Some(_) => Scheme::detect_in(sequences),
-    }
 }

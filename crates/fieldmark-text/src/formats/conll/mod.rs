@@ -17,12 +17,16 @@
 //!   the file tells the offsets of tokens, with the gaps that it had. Tokens are kept as
 //!   [`GivenTokens`](crate::document::GivenTokens), with all columns that are not labels.
 //! - **Label columns** in IO, IOB1, IOB2 or IOBES become annotations, and those of several columns have the
-//!   attribute `column`. A label column of another kind (part-of-speech tags), or one with unknown or ambiguous
-//!   labels (`?`, `A|B`), stays a column of the tokens, with the text of the labels as it is.
-//! - **Labels against the scheme** are read generously and told.
+//!   attribute `column`. A label column of another kind (part-of-speech tags) stays a column of the tokens, with the
+//!   text of the labels as it is.
+//! - **Labels that are unknown or ambiguous** (`?`, `A|B`) are [open](crate::document::Document::open) in a column of
+//!   spans; then all others, `O`, too, are known.
+//! - **Labels against the scheme** are read generously and told. Labels of no scheme among others that have one are told
+//!   and unknown.
 
 mod layout;
 mod options;
+mod partial;
 mod read;
 mod write;
 

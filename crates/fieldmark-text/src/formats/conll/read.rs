@@ -2,12 +2,14 @@
 
 use super::layout::{Cursor, LabelColumn, Layout, Row};
 use super::options::{ColumnOptions, DocumentBorders};
-use crate::document::{Annotation, Document, GivenToken, GivenTokens};
+use super::partial::{self, Said};
+use crate::document::{Annotation, Document, GivenToken, GivenTokens, OpenLabel};
 use crate::error::ReadError;
 use crate::formats::encoding::Decoded;
 use crate::formats::lines::{load, malformed, quoted};
 use crate::formats::{DocumentReader, NoticeKind, Notices};
 use crate::source::Source;
+use fieldmark_core::Scheme;
 
 /// More white space than this before a token means that its offset is wrong.
 const LONGEST_GAP: u64 = 1 << 16;
@@ -216,6 +218,8 @@ impl<'a> Builder<'a> {
             sentences: Vec::new(),
             ..GivenTokens::default()
         });
+        let mut spans = layout.labels.iter().filter(|label| label.scheme.is_some());
+        document.open = spans.any(|label| label.partial).then(Vec::new);
         Self {
             file,
             layout,
@@ -299,34 +303,66 @@ impl<'a> Builder<'a> {
         let Some(scheme) = column.scheme else { return };
         let label = |cells: &[&'_ str]| {
             let label = cells[column.at].trim();
-            if self.layout.bar {
-                label[1..].to_owned()
-            } else {
-                label.to_owned()
-            }
+            let label = if self.layout.bar { &label[1..] } else { label };
+            column.kinds.read(label)
         };
-        let labels: Vec<String> = sentence.rows.iter().map(|(_, cells)| label(cells)).collect();
+        let said: Vec<Said> = sentence.rows.iter().map(|(_, cells)| label(cells)).collect();
+        let labels: Vec<&str> = said.iter().map(|said| said.known().unwrap_or("O")).collect();
+        let is_known = |at: usize| said.get(at).is_none_or(|said| said.known().is_some());
         for position in scheme.violations(&labels) {
+            if !is_known(position) || !position.checked_sub(1).is_none_or(is_known) {
+                continue;
+            }
             let at = position.min(labels.len() - 1);
             let message = format!(
                 "`{}` cannot stand here in {scheme}; it was read generously",
                 labels[at]
             );
-            self.notices.add(
-                NoticeKind::Scheme,
-                &self.document.id,
-                Some(sentence.rows[at].0),
-                message,
-            );
+            self.tell(NoticeKind::Scheme, sentence.rows[at].0, message);
         }
-        for span in scheme.spans(&labels) {
+        for ((line, cells), _) in sentence
+            .rows
+            .iter()
+            .zip(&said)
+            .filter(|(_, said)| **said == Said::Odd)
+        {
+            let message = format!(
+                "`{}` in {} is no label of {scheme}, as the others are: it was read as unknown (`?`)",
+                crate::error::shown(cells[column.at].trim()),
+                self.file
+            );
+            self.tell(NoticeKind::OddLabel, *line, message);
+        }
+        let several = self.layout.labels.len() > 1;
+        let name = several.then(|| self.layout.names[column.at].clone());
+        let spans = scheme.spans(&labels);
+        for span in &spans {
             let range = tokens[span.start].range.start..tokens[span.end - 1].range.end;
             let mut annotation = Annotation::new(range, span.kind);
-            if self.layout.labels.len() > 1 {
-                let name = self.layout.names[column.at].clone();
-                annotation.attributes.insert("column".to_owned(), name);
+            if let Some(name) = &name {
+                annotation.attributes.insert("column".to_owned(), name.clone());
             }
             self.document.annotations.push(annotation);
         }
+        if column.partial
+            && let Some(open) = &mut self.document.open
+        {
+            // What the annotations say; they do not overlap.
+            let marked = Scheme::Iobes.labels_of(&spans, labels.len()).unwrap_or_default();
+            let sets = partial::in_iobes(scheme, &said);
+            for ((token, labels), marked) in tokens.iter().zip(sets).zip(marked) {
+                if labels != [marked] {
+                    open.push(OpenLabel {
+                        range: token.range.clone(),
+                        column: name.clone(),
+                        labels,
+                    });
+                }
+            }
+        }
+    }
+
+    fn tell(&mut self, kind: NoticeKind, line: u64, message: String) {
+        self.notices.add(kind, &self.document.id, Some(line), message);
     }
 }

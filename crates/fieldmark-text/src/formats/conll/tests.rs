@@ -200,7 +200,7 @@ fn several_label_columns_are_layers() {
 
 #[test]
 fn labels_that_are_no_spans_stay_columns() {
-    for labels in [["NN", "VB"], ["B-X", "?"], ["B-X|B-Y", "O"]] {
+    for labels in [["NN", "VB"], ["NN", "?"], ["B_X", "O"]] {
         let text = format!("-DOCSTART-\t?\n\na\t{}\nb\t{}\n\n", labels[0], labels[1]);
         let (documents, notices) = read(&text);
         assert!(notices.is_empty() && documents[0].annotations.is_empty());
@@ -209,6 +209,56 @@ fn labels_that_are_no_spans_stay_columns() {
         assert!(notices.is_empty());
         assert_eq!(written, text);
     }
+}
+
+#[test]
+fn unknown_and_ambiguous_labels_leave_the_others() {
+    let text = "a B-X\nb I-X\nc O\n\nd ?\ne B-X|B-Y\nf I-X|O\ng B-Y\n\n";
+    let (documents, notices) = read(text);
+    assert!(notices.is_empty(), "{notices:?}");
+    assert_eq!(spans(&documents[0]), [("a b", "X")]);
+    assert_eq!(documents[0].open.as_deref(), Some(&[][..]), "all is known here");
+    assert_eq!(spans(&documents[1]), [("g", "Y")]);
+    let open = documents[1].open.as_deref().unwrap();
+    let labels: Vec<String> = open.iter().map(|open| open.labels.join("|")).collect();
+    assert_eq!(labels, ["", "B-X|S-X|S-Y", "E-X|O"]);
+    let options = ColumnWriterOptions {
+        separator: CellSeparator::Whitespace,
+        ..ColumnWriterOptions::default()
+    };
+    let (written, notices) = write(&documents, options);
+    assert!(notices.is_empty(), "{notices:?}");
+    assert_eq!(written, text);
+}
+
+#[test]
+fn a_label_of_no_scheme_is_told_and_unknown() {
+    for odd in ["foo", "B_X", "B-", "B"] {
+        let (documents, notices) = read(&format!("a B-X\nb {odd}\nc O\n\nd B-X\n"));
+        assert_eq!(spans(&documents[0]), [("a", "X")]);
+        assert_eq!(spans(&documents[1]), [("d", "X")]);
+        let open = documents[0].open.as_deref().unwrap();
+        // What comes after it may belong to the first span.
+        assert_eq!(open[0].labels, ["B-X", "S-X"]);
+        assert_eq!((open[1].range.clone(), open[1].labels.len()), (2..3, 0));
+        let [notice] = notices.all() else {
+            panic!("{notices:?}");
+        };
+        assert_eq!((notice.kind, notice.line), (NoticeKind::OddLabel, Some(2)));
+        let expected = format!("`{odd}` in t is no label of IOB2");
+        assert!(notice.message.starts_with(&expected), "{notice}");
+    }
+}
+
+#[test]
+fn types_with_bars_are_written_and_read_again() {
+    let mut document = Document::new("1", "a b");
+    document.annotations.push(Annotation::new(0..1, "X|Y"));
+    let (written, _) = write(&[document], ColumnWriterOptions::default());
+    let (documents, notices) = read(&written);
+    assert!(notices.is_empty(), "{notices:?}");
+    assert_eq!(spans(&documents[0]), [("a", "X|Y")]);
+    assert_eq!(documents[0].open, None);
 }
 
 #[test]

@@ -2,11 +2,14 @@
 
 use super::layout::DOC_START;
 use super::options::{CellSeparator, ColumnWriterOptions, DocumentMark};
-use crate::document::{Document, GivenTokens};
+use crate::document::{Document, GivenTokens, OpenLabel};
 use crate::formats::layers::{self, Gap, Sentences};
 use crate::formats::losses::{Holds, Places, one_line};
 use crate::formats::{DocumentWriter, NoticeKind, Notices};
+use crate::label::LabelSyntax;
 use crate::offsets::{Offsets, Unit};
+use fieldmark_core::Scheme;
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 /// Stands for a cell that a document does not have.
@@ -237,6 +240,16 @@ impl<W: Write> ColumnWriter<W> {
     }
 }
 
+/// A label that is not known, or one of several.
+fn written(open: &OpenLabel, scheme: Scheme) -> String {
+    let labels = open.labels_in(scheme);
+    if labels.is_empty() {
+        return UNKNOWN.to_owned();
+    }
+    let labels = labels.iter().map(|label| LabelSyntax::Partial.escape(label));
+    labels.collect::<Vec<_>>().join("|")
+}
+
 /// What the lines of a sentence are made of.
 struct Sentence<'a, 't> {
     document: &'a Document,
@@ -255,6 +268,7 @@ impl<W: Write> DocumentWriter for ColumnWriter<W> {
             only: &["column"],
             tokens: true,
             token_labels: true,
+            open: true,
             ..Holds::default()
         };
         holds.tell(document, notices);
@@ -281,7 +295,7 @@ impl<W: Write> DocumentWriter for ColumnWriter<W> {
         let free = |at: &usize| sources[*at].is_none();
         let open: Vec<usize> = (0..sources.len()).filter(free).collect();
         let names: Vec<String> = open.iter().map(|&at| self.options.labels[at].clone()).collect();
-        let options = &self.options;
+        let (options, scheme) = (&self.options, self.options.scheme);
         let labels = layers::labels(
             document,
             &sentences,
@@ -290,6 +304,10 @@ impl<W: Write> DocumentWriter for ColumnWriter<W> {
             options.misfit,
             notices,
         );
+        let mut open_at: HashMap<usize, Vec<&OpenLabel>> = HashMap::new();
+        for open in document.open.iter().flatten() {
+            open_at.entry(open.range.start).or_default().push(open);
+        }
         let number =
             |name: &String| given.and_then(|given| given.columns.iter().position(|column| column == name));
         let columns: Vec<Option<usize>> = columns.iter().map(number).collect();
@@ -299,7 +317,19 @@ impl<W: Write> DocumentWriter for ColumnWriter<W> {
             .then(|| Offsets::new(&document.text, Unit::Characters));
         for (at, (ranges, found)) in sentences.iter().zip(labels).enumerate() {
             let mut all = vec![Vec::new(); sources.len()];
-            for (&at, labels) in open.iter().zip(found) {
+            for ((&at, mut labels), name) in open.iter().zip(found).zip(&names) {
+                labels
+                    .iter_mut()
+                    .for_each(|label| *label = LabelSyntax::Partial.escape(label));
+                for (label, range) in labels.iter_mut().zip(ranges) {
+                    let own = |open: &&&OpenLabel| {
+                        let column = open.column.as_ref();
+                        column.is_none_or(|column| column == name || names.len() == 1)
+                    };
+                    if let Some(open) = open_at.get(&range.start).and_then(|found| found.iter().find(own)) {
+                        *label = written(open, scheme);
+                    }
+                }
                 all[at] = labels;
             }
             let sentence = Sentence {

@@ -11,7 +11,7 @@ use crate::Error;
 use crate::assess::Pair;
 use crate::config::{InstanceName, LabelConfig, LayerConfig};
 use crate::pipeline::annotate::with_column;
-use crate::pipeline::known::{Known, known_spans};
+use crate::pipeline::known::{Known, known_cells, known_spans};
 use crate::pipeline::score::wanted;
 use crate::pipeline::sequences::Sentences;
 use crate::pipeline::stack::Labellers;
@@ -147,6 +147,7 @@ impl<'p> GraphAnnotator<'p> {
     /// Replaces the annotations of a document by the spans of its answers.
     fn mark_spans(&self, document: &mut Document, tokens: &[Token], answers: &[GraphAnswer]) {
         document.annotations = annotations(answers);
+        document.open = None;
         document.relations.clear();
         self.pipeline.front.config.postprocess.apply(document, tokens);
         self.pipeline.front.config.identify.apply(document);
@@ -332,6 +333,11 @@ impl<'p> GraphAnnotator<'p> {
         let mut all = Vec::with_capacity(layers.len());
         for (number, layer) in layers.iter().enumerate() {
             let names = model.labels(number);
+            if layer.has_spans() && document.open.is_some() {
+                let cells = layer_labels(layer, document, sentences, &mut notices);
+                all.push(known_cells(names, &cells, document, &mut notices));
+                continue;
+            }
             if layer.has_spans() {
                 let (scheme, spans) = (
                     Scheme::from(layer.scheme),

@@ -10,11 +10,10 @@ use fieldmark_text::formats::{NoticeKind, Notices};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Stands for a label that is not known.
-pub(super) const OPEN: &str = "?";
+pub(super) use crate::pipeline::gold::OPEN;
 
 /// The labels of a layer, by instance and then by token; one for each instance in a layer per instance. What is not
-/// known is [`OPEN`].
+/// known is [`OPEN`]; of spans, labels of which one is right are joined by [`gold::CHOICE`].
 pub(super) fn layer_labels(
     layer: &LayerConfig,
     document: &Document,
@@ -33,7 +32,9 @@ pub(super) fn layer_labels(
         }
         (Per::Position, _, Some(_)) => {
             let spans = layer_spans(layer, document, sentences, notices);
-            gold::labels_of(layer.scheme.into(), &spans, sentences)
+            let mut labels = gold::labels_of(layer.scheme.into(), &spans, sentences);
+            gold::open(&layer.labels(), document, sentences, &mut labels);
+            labels
         }
         (Per::Position, _, None) => gold::labels(&layer.labels(), document, sentences, notices),
     };
@@ -159,11 +160,11 @@ fn by_depth(mut spans: Spans, depths: usize) -> (Vec<Spans>, Spans) {
     (taken.into_iter().map(in_order).collect(), left)
 }
 
-/// The labels that a cell allows: none if it is open. In columns, `A|B` is one of both.
+/// The labels that a cell allows: none if it is open. In columns, `A|B` is one of both; a type of spans may hold a bar.
 pub(super) fn alternatives<'c>(cell: &'c str, layer: &LayerConfig) -> Vec<&'c str> {
     match cell {
         cell if is_open(cell) => Vec::new(),
-        cell if layer.has_spans() => vec![cell],
+        cell if layer.has_spans() => gold::alternatives(cell).collect(),
         cell => {
             let labels: Vec<&str> = cell.split('|').collect();
             // A choice of which one part is open is open.

@@ -14,7 +14,7 @@ use crate::pipeline::lists::{self, Folds};
 use crate::pipeline::sequences::Cutter;
 use crate::pipeline::stack::{Labellers, Stack};
 use crate::pipeline::train::{Labelled, LayerLabels, RunOptions, RunSummary};
-use crate::pipeline::unused;
+use crate::pipeline::{learnable, unused};
 use crate::training::{Algorithm, Flow, Observer, Prepared, Progress, Stop};
 use fieldmark_core::Alphabet;
 use fieldmark_core::container::Container;
@@ -63,13 +63,16 @@ pub fn train_graph(
     let layers = graph.layers(&config.labels);
     let description = graph.description(&layers)?;
     let algorithm = algorithm(config, graph)?;
+    if !options.may_lack_spans {
+        learnable::check(config, documents)?;
+    }
     let mut notices = Notices::new();
     let mut resources = Resources::read(&config.features, folder)?;
     let stack = Stack::new(config, &resources)?;
     let mut labellers = stack.labellers();
     let train = cut_and_label(config, &layers, documents, &mut labellers, &mut notices)?;
     let dev = cut_and_label(config, &layers, dev, &mut labellers, &mut Notices::new())?;
-    unused::tell(config, &train, &mut notices);
+    unused::tell(config, documents, &train, &mut notices);
 
     let mut growing = Growing::default();
     let mut described = Described::new(GraphDatasetBuilder::new(&description));
