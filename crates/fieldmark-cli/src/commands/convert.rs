@@ -9,14 +9,21 @@ use fieldmark::text::Source;
 use fieldmark::text::formats::encoding::Encoding;
 use fieldmark::text::formats::{DocumentFormat, Misfit, Notices, ReadOptions, Target, WriteOptions};
 use fieldmark::text::tokenize::{Tokenizer, TokenizerProfile};
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// Convert documents from one format to another
 ///
 /// Formats are told by the ends of the names, or by --from and --to: text, medline, pubmed, jats, html, pdf,
-/// inline-xml, columns, conllu, jsonl, doccano, spacy, prodigy, huggingface, brat, bioc, csv, pubtator and
-/// gene-mention. A PDF file is written as a copy of the one that was read, with highlights.
+/// inline-xml, columns, conllu, jsonl, doccano, spacy, prodigy, huggingface, brat, bioc, csv, tsv, pubtator and
+/// gene-mention. A file named .tsv is a table if its first line names a column of texts (text, sentence, content, body,
+/// abstract, or that of --text-column), and columns otherwise, or with --from columns; one that is written is a table if the input is one. A
+/// directory is read as one of brat. Names that end with .gz or .zst give compressed files.
+///
+/// A PDF file is written as a copy of the one that was read, with highlights, and so is HTML that is read from HTML:
+/// marks are laid over the page, whose headings, tables and links stay. From all other formats, html is a page with the
+/// texts, which can be read again.
 ///
 /// In columns, a document begins with a row that has `-DOCSTART-` or `-DOCSTART-(id)` in place of the word, as in CoNLL
 /// 2003. To everything that reads columns it is a sentence of one word outside of all spans; `--skip-lines -DOCSTART-`
@@ -46,6 +53,9 @@ pub struct Arguments {
     to: Option<DocumentFormat>,
 
     /// Encoding of the input, such as latin1 [default: detected]
+    ///
+    /// It is detected in text, html, inline-xml, medline, pubmed and jats; everything else is UTF-8 unless it is said
+    /// here. A PDF file needs none.
     #[arg(long, value_name = "NAME")]
     encoding: Option<Encoding>,
 
@@ -53,7 +63,7 @@ pub struct Arguments {
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     columns: Vec<String>,
 
-    /// Columns of the input that hold labels, by name or number; -1 is the last
+    /// Columns of the input that hold labels, by name or by number: 0 is the first, -1 the last
     #[arg(
         long,
         value_name = "COLUMNS",
@@ -62,7 +72,11 @@ pub struct Arguments {
     )]
     labels: Option<Vec<String>>,
 
-    /// Column of the text in a table
+    /// Names of the labels that numbers stand for in JSON lines of Hugging Face, from 0: O,B-PER,I-PER
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    label_names: Vec<String>,
+
+    /// Column of the text in a table, by name or by number: 0 is the first
     #[arg(long, value_name = "COLUMN")]
     text_column: Option<String>,
 
@@ -107,23 +121,33 @@ Examples:
 
 impl Arguments {
     pub fn run(self, console: &Console) -> Result<(), Failure> {
-        let source = Source::from_argument(&self.input);
         let read = ReadOptions {
             format: self.from,
             encoding: self.encoding.unwrap_or_default(),
             columns: self.columns.clone(),
             labels: self.labels.clone(),
+            label_names: self.label_names.clone(),
             text_column: self.text_column.clone(),
             genes: self.genes.clone(),
             alternatives: self.alternatives.clone(),
             ..ReadOptions::default()
         };
-        let Some(format) = self.to.or_else(|| DocumentFormat::by_name(&self.output)) else {
+        if self.to.is_none() && DocumentFormat::by_name(&self.output).is_none() {
             return Err(Failure::user(format_args!(
                 "{}: the name does not tell the format to write; say it with --to",
                 self.output.display()
             )));
+        }
+        // The beginning tells the format, and marks are laid over the whole.
+        let source = Source::from_argument(&self.input);
+        let source = match self.to.or_else(|| DocumentFormat::by_name(&self.output)) {
+            Some(DocumentFormat::Html | DocumentFormat::Pdf) => source.repeatable()?,
+            _ if self.from.is_none() => source.repeatable()?,
+            _ => Cow::Borrowed(&source),
         };
+        let from = read.format_of(&source, None)?;
+        let to = self.to.or_else(|| DocumentFormat::of_output(&self.output, from));
+        let format = to.unwrap_or(DocumentFormat::Text);
         let (input, here) = ([self.input.clone()], Path::new(""));
         Files::default()
             .reads("the input", [&self.input])
@@ -143,6 +167,8 @@ impl Arguments {
             },
             tokenizer: Tokenizer::new(self.tokenizer.clone()),
             title: source.name(),
+            source_format: from,
+            encoding: read.encoding,
             ..WriteOptions::default()
         };
         let target = if self.output == Path::new("-") {
@@ -159,28 +185,35 @@ impl Arguments {
         };
         let mut writer = options.create(format, target, Some(&source)).map_err(refused)?;
         let (mut notices, mut documents) = (Notices::new(), 0);
-        while let Some(document) = reader.next(&mut notices)? {
-            writer.write(&document, &mut notices).map_err(refused)?;
-            documents += 1;
-        }
-        writer.finish().map_err(refused)?;
+        let mut convert = || -> Result<(), Failure> {
+            while let Some(document) = reader.next(&mut notices)? {
+                writer.write(&document, &mut notices).map_err(refused)?;
+                documents += 1;
+            }
+            writer.finish().map_err(refused)
+        };
+        let converted = convert();
         drop(writer);
-        self.tell(&notices, console)?;
+        // What was lost before an error may be its reason; files stay as they were then.
+        let list = self.notices.as_deref().filter(|_| converted.is_ok());
+        tell(&notices, list, console)?;
+        converted?;
         let s = if documents == 1 { "" } else { "s" };
         console.note(&format!("converted {documents} document{s} to {format}"));
         Ok(())
     }
+}
 
-    fn tell(&self, notices: &Notices, console: &Console) -> Result<(), Failure> {
-        if let Some(path) = &self.notices {
-            let lines: String = notices.all().iter().map(|notice| format!("{notice}\n")).collect();
-            write_whole(path, &lines)?;
-        } else {
-            documents::grouped(notices).for_each(|line| console.note(&line));
-        }
-        for (kind, count) in notices.counts() {
-            console.warn(&format!("{kind}: {count}"));
-        }
-        Ok(())
+/// Tells what was lost: one by one in the file `list`, if there is one, and how much of each kind.
+fn tell(notices: &Notices, list: Option<&Path>, console: &Console) -> Result<(), Failure> {
+    if let Some(path) = list {
+        let lines: String = notices.all().iter().map(|notice| format!("{notice}\n")).collect();
+        write_whole(path, &lines)?;
+    } else {
+        documents::grouped(notices).for_each(|line| console.note(&line));
     }
+    for (kind, count) in notices.counts() {
+        console.warn(&format!("{kind}: {count}"));
+    }
+    Ok(())
 }

@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use fieldmark::assess::{AssessOptions, Assessment, LabelTest, Pair};
 use fieldmark::text::render::html::{Cell, Section, Table};
 use fieldmark::text::render::plot::{Axis, LinePlot, Point, Series};
+use std::cmp::Reverse;
 
 /// What was found in the test documents of all parts.
 #[derive(Default)]
@@ -123,9 +124,16 @@ fn curve(results: &[ShareResult]) -> Section {
     let mut names: Vec<&str> = rows().map(|row| row.of.as_str()).collect();
     names.sort_unstable();
     names.dedup();
-    // All types together come first.
-    names.sort_by_key(|name| *name != "all");
-    names.truncate(1 + DRAWN_TYPES);
+    // All types together come first, then those of which there is most to find.
+    let gold = |name: &str| {
+        rows()
+            .filter(|row| row.of == name)
+            .map(|row| row.gold)
+            .sum::<u64>()
+    };
+    names.sort_by_cached_key(|name| (*name != "all", Reverse(gold(name))));
+    let drawn_names = (1 + DRAWN_TYPES).min(names.len());
+    let left_out = names.split_off(drawn_names);
     let measure = rows().next().map_or("F1", |row| title(row.measure));
     let drawn = rows().filter(|row| names.contains(&row.of.as_str()));
     let band = |row: &Row| {
@@ -160,10 +168,69 @@ fn curve(results: &[ShareResult]) -> Section {
         });
         plot = plot.with(Series::line(name, points.collect()).with_dots());
     }
-    Section::new("Learning curve")
-        .with_paragraph(
-            "Would more documents help? While the curve still rises, yes. The band is the 95 % interval of all types \
-             together.",
-        )
-        .with_plot(plot)
+    let section = Section::new("Learning curve").with_paragraph(
+        "Would more documents help? While the curve still rises, yes. The band is the 95 % interval of all types \
+         together.",
+    );
+    let section = match left_out.as_slice() {
+        [] => section,
+        left_out => section.with_paragraph(format!(
+            "Beside all types together, the {DRAWN_TYPES} with most spans are drawn. Left out are {}.",
+            left_out.join(", ")
+        )),
+    };
+    section.with_plot(plot)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::cv::results::Design;
+
+    #[test]
+    fn the_curve_shows_the_types_with_most_spans_and_names_the_others() {
+        let row = |of: &str, gold| Row {
+            of: of.to_owned(),
+            measure: "F1",
+            mean: 0.5,
+            deviation: None,
+            low: None,
+            high: None,
+            values: vec![0.5],
+            gold,
+        };
+        let kinds = [
+            ("a", 1),
+            ("all", 90),
+            ("b", 30),
+            ("c", 2),
+            ("d", 20),
+            ("e", 10),
+            ("f", 9),
+            ("g", 8),
+        ];
+        let result = |documents| ShareResult {
+            share: 1.0,
+            documents,
+            splits: 1,
+            design: Design::new("folds".to_owned(), 1, &[]),
+            measures: kinds.iter().map(|&(of, gold)| row(of, gold)).collect(),
+            difference: None,
+        };
+        let page = fieldmark::text::render::html::Page {
+            title: "t",
+            lead: "",
+            documents: &[],
+            sections: &[curve(&[result(5.0), result(10.0)])],
+        };
+        let html = page.to_html().unwrap();
+        let legend = html.split_once("<figcaption>").unwrap().1;
+        let names: Vec<&str> = legend
+            .split("</svg>")
+            .skip(1)
+            .map(|item| item.split_once('<').unwrap().0)
+            .collect();
+        assert_eq!(names, ["all", "b", "d", "e", "f", "g"]);
+        assert!(html.contains("Left out are c, a."), "{html}");
+    }
 }

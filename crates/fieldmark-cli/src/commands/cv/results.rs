@@ -7,6 +7,7 @@ use fieldmark::eval::{Counts, Summary};
 use fieldmark::text::document::Document;
 use fieldmark::{GraphScores, Scores};
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 use std::fmt::{self, Write};
 
 /// What came out for a share of the documents.
@@ -87,6 +88,9 @@ pub struct Row {
     pub high: Option<f64>,
     /// The score of each part; of a type, of those that have it.
     pub values: Vec<f64>,
+    /// How much there was to find in all parts.
+    #[serde(skip)]
+    pub gold: u64,
 }
 
 /// The share of tokens that are right in all layers.
@@ -98,6 +102,8 @@ pub struct Measured {
     of: String,
     measure: &'static str,
     value: f64,
+    /// How much there was to find, if that was counted.
+    gold: u64,
 }
 
 impl Measured {
@@ -106,14 +112,19 @@ impl Measured {
             of: of.to_owned(),
             measure,
             value,
+            gold: 0,
         }
+    }
+
+    fn with_gold(self, gold: u64) -> Self {
+        Self { gold, ..self }
     }
 
     fn spans(of: &str, counts: &Counts) -> [Self; 3] {
         [
             Self::new(of, "precision", counts.precision()),
             Self::new(of, "recall", counts.recall()),
-            Self::new(of, "F1", counts.f1()),
+            Self::new(of, "F1", counts.f1()).with_gold(counts.gold),
         ]
     }
 }
@@ -125,7 +136,9 @@ pub fn measured(scores: &Scores, labels: bool) -> Vec<Measured> {
     }
     let mut all = Measured::spans("all", &scores.spans.total()).to_vec();
     let kinds = scores.spans.types();
-    all.extend(kinds.map(|(kind, counts)| Measured::new(kind, "F1", counts.f_beta(1.0))));
+    all.extend(
+        kinds.map(|(kind, counts)| Measured::new(kind, "F1", counts.f_beta(1.0)).with_gold(counts.gold)),
+    );
     all
 }
 
@@ -142,7 +155,7 @@ pub fn measured_graph(scores: &GraphScores) -> Vec<Measured> {
             let types = report.spans.types.iter();
             all.extend(types.map(|row| {
                 let name = format!("{}: {}", layer.name, row.name);
-                Measured::new(&name, "F1", row.score.f1)
+                Measured::new(&name, "F1", row.score.f1).with_gold(row.counts.gold)
             }));
         } else {
             all.push(Measured::new(&layer.name, "accuracy", layer.accuracy()));
@@ -154,8 +167,10 @@ pub fn measured_graph(scores: &GraphScores) -> Vec<Measured> {
 /// The measures over all parts, in the order in which they first came; of a type, over the parts that have it.
 pub fn rows(parts: &[Vec<Measured>], bootstrap: bool) -> Result<Vec<Row>, Failure> {
     let mut columns: Vec<(&str, &'static str, Vec<f64>)> = Vec::new();
+    let mut gold: HashMap<(&str, &str), u64> = HashMap::new();
     for measured in parts.iter().flatten() {
         let key = (measured.of.as_str(), measured.measure);
+        *gold.entry(key).or_default() += measured.gold;
         match columns.iter_mut().find(|(of, measure, _)| (*of, *measure) == key) {
             Some((_, _, values)) => values.push(measured.value),
             None => columns.push((key.0, key.1, vec![measured.value])),
@@ -182,6 +197,7 @@ pub fn rows(parts: &[Vec<Measured>], bootstrap: bool) -> Result<Vec<Row>, Failur
                 low: interval.map(|interval| interval.low.max(0.0)),
                 high: interval.map(|interval| interval.high.min(1.0)),
                 values,
+                gold: gold[&(of, measure)],
             })
         })
         .collect()

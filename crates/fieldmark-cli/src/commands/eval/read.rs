@@ -22,7 +22,7 @@ pub struct ReadingOptions {
     #[arg(long, value_name = "FORMAT")]
     pred_format: Option<DocumentFormat>,
 
-    /// Encoding of the documents, such as latin1 [default: detected]
+    /// Encoding of the documents, such as latin1 [default: detected, as in `fieldmark convert`]
     #[arg(long, value_name = "NAME")]
     encoding: Option<Encoding>,
 
@@ -30,7 +30,7 @@ pub struct ReadingOptions {
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     columns: Vec<String>,
 
-    /// Columns that hold labels, by name or number; -1 is the last
+    /// Columns that hold labels, by name or by number: 0 is the first, -1 the last
     #[arg(
         long,
         value_name = "COLUMNS",
@@ -47,6 +47,10 @@ pub struct ReadingOptions {
         allow_hyphen_values = true
     )]
     pred_label_columns: Option<Vec<String>>,
+
+    /// Names of the labels that numbers stand for in JSON lines of Hugging Face, from 0: O,B-PER,I-PER
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    label_names: Vec<String>,
 
     /// File with the genes of a gene-mention file [default: X.GENE.eval beside X.in]
     #[arg(long, value_name = "FILE")]
@@ -67,6 +71,7 @@ impl ReadingOptions {
             ("columns", !self.columns.is_empty()),
             ("label-columns", self.label_columns.is_some()),
             ("pred-label-columns", self.pred_label_columns.is_some()),
+            ("label-names", !self.label_names.is_empty()),
             ("genes", self.genes.is_some()),
             ("alternatives", self.alternatives.is_some()),
         ]
@@ -155,6 +160,9 @@ impl ReadingOptions {
         }
         if !self.columns.is_empty() {
             options.columns.clone_from(&self.columns);
+        }
+        if !self.label_names.is_empty() {
+            options.label_names.clone_from(&self.label_names);
         }
         if let Some(labels) = labels {
             options.labels = Some(labels.clone());

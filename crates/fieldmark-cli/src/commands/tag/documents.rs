@@ -9,14 +9,13 @@ use crate::documents;
 use crate::failure::Failure;
 use fieldmark::config::Config;
 use fieldmark::core::Scheme;
-use fieldmark::core::container::AtomicFile;
 use fieldmark::text::document::Document;
 use fieldmark::text::formats::encoding::Encoding;
 use fieldmark::text::formats::{DocumentFormat, DocumentWriter, Notices, ReadOptions, Target, WriteOptions};
 use fieldmark::text::offsets::{Offsets, Unit};
 use fieldmark::text::sentences::SentenceSplitter;
 use fieldmark::text::tokenize::Tokenizer;
-use fieldmark::text::{LabelSyntax, Source};
+use fieldmark::text::{LabelSyntax, OutputFile, Source};
 use fieldmark::{Annotator, AnnotatorOptions, Error, Impossible, Pipeline};
 use rayon::prelude::*;
 use std::io::{self, Write};
@@ -37,12 +36,19 @@ pub struct DocumentOptions {
     to: Option<String>,
 
     /// File, or directory of brat, to write [default: standard output]
+    ///
+    /// Its name tells the format, as in `fieldmark convert`; what ends with .gz or .zst is compressed. Marks in one HTML
+    /// or PDF file are laid over the file itself: tag model.fmk page.html --output marked.html.
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Encoding of the input, such as latin1 [default: detected]
+    /// Encoding of the input, such as latin1 [default: detected, as in `fieldmark convert`]
     #[arg(long, value_name = "NAME")]
     encoding: Option<Encoding>,
+
+    /// Names of the labels that numbers stand for in JSON lines of Hugging Face, from 0: O,B-PER,I-PER
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    label_names: Vec<String>,
 }
 
 impl DocumentOptions {
@@ -67,6 +73,7 @@ impl DocumentOptions {
             ("to", self.to.is_some()),
             ("output", self.output.is_some()),
             ("encoding", self.encoding.is_some()),
+            ("label-names", !self.label_names.is_empty()),
         ];
         given
             .into_iter()
@@ -86,6 +93,14 @@ const GROUP: usize = 256;
 
 /// They are fewer if they have so many bytes of text.
 const GROUP_BYTES: usize = 8 << 20;
+
+/// What is to be marked.
+pub struct Inputs {
+    paths: Vec<PathBuf>,
+    sources: Vec<Source>,
+    /// The format, if there is one file and it matters for what is written.
+    pub format: Option<DocumentFormat>,
+}
 
 /// What a model tells whoever writes its answers.
 pub struct Header<'a> {
@@ -133,10 +148,11 @@ impl Arguments {
             columns: labels.column.iter().cloned().collect(),
             labels: WriteOptions::default().labels,
         };
-        let mut output = self.writer(&header, files.first().map(Source::from_argument).as_ref())?;
+        let files = self.inputs(pipeline.config(), files)?;
+        let mut output = self.writer(&header, &files)?;
         self.for_each_group(
             pipeline.config(),
-            files,
+            &files,
             &mut notices,
             console,
             |group, notices| {
@@ -167,15 +183,36 @@ impl Arguments {
         tally.finish(limits.fix_labels, INPUT)
     }
 
-    /// Reads documents, and does something with some of them at a time.
-    pub(super) fn for_each_group(
-        &self,
-        config: &Config,
-        files: &[PathBuf],
-        notices: &mut Notices,
-        console: &Console,
-        mut each: impl FnMut(&mut [Document], &mut Notices) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+    /// The files to read. One over which marks may be laid is read twice.
+    pub(super) fn inputs(&self, config: &Config, files: &[PathBuf]) -> Result<Inputs, Failure> {
+        let mut sources: Vec<Source> = files.iter().map(Source::from_argument).collect();
+        let mut format = None;
+        let named = self.documents.output().and_then(DocumentFormat::by_name);
+        let written = self.format_to_write(named)?;
+        // Columns may turn out to be a table.
+        let matters = [DocumentFormat::Html, DocumentFormat::Pdf, DocumentFormat::Columns];
+        if let [source] = sources.as_mut_slice()
+            && written.is_some_and(|format| matters.contains(&format))
+        {
+            *source = source.repeatable()?.into_owned();
+            let read = self.read_options(config)?;
+            format = read.format_of(source, Some(DocumentFormat::Text))?;
+        }
+        let paths = files.to_vec();
+        Ok(Inputs {
+            paths,
+            sources,
+            format,
+        })
+    }
+
+    /// Whether a page is written.
+    pub(super) fn writes_html(&self) -> Result<bool, Failure> {
+        let named = self.documents.output().and_then(DocumentFormat::by_name);
+        Ok(self.format_to_write(named)? == Some(DocumentFormat::Html))
+    }
+
+    fn read_options(&self, config: &Config) -> Result<ReadOptions, Failure> {
         let format = self
             .format
             .as_deref()
@@ -184,18 +221,34 @@ impl Arguments {
             .map_err(Failure::user)?;
         // What is true of the files that the model was trained on need not be true of these: a model that was trained
         // on columns in latin1 can read text in UTF-8.
-        let read = ReadOptions {
+        let mut read = ReadOptions {
             format,
             encoding: self.documents.encoding.unwrap_or_default(),
             genes: None,
             alternatives: None,
             ..config.data.read.clone()
         };
-        documents::tell_mentions(files, Path::new(""), &read, console);
-        let names = documents::Names::new(files);
-        for file in files {
+        if !self.documents.label_names.is_empty() {
+            read.label_names.clone_from(&self.documents.label_names);
+        }
+        Ok(read)
+    }
+
+    /// Reads documents, and does something with some of them at a time.
+    pub(super) fn for_each_group(
+        &self,
+        config: &Config,
+        files: &Inputs,
+        notices: &mut Notices,
+        console: &Console,
+        mut each: impl FnMut(&mut [Document], &mut Notices) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let read = self.read_options(config)?;
+        documents::tell_mentions(&files.paths, Path::new(""), &read, console);
+        let names = documents::Names::new(&files.paths);
+        for (file, source) in files.paths.iter().zip(&files.sources) {
             // A name that tells nothing is taken for text, as it mostly is.
-            let mut reader = read.open_or(&Source::from_argument(file), Some(DocumentFormat::Text))?;
+            let mut reader = read.open_or(source, Some(DocumentFormat::Text))?;
             loop {
                 let mut group: Vec<Document> = Vec::with_capacity(GROUP);
                 let mut bytes = 0;
@@ -218,9 +271,11 @@ impl Arguments {
         Ok(())
     }
 
-    /// The format of documents that are written, `None` for tables.
-    pub(super) fn format_to_write(&self) -> Result<Option<DocumentFormat>, Failure> {
-        let named = self.documents.output().and_then(DocumentFormat::by_name);
+    /// The format of documents that are written, `None` for tables; `named` is what the name of the output tells.
+    pub(super) fn format_to_write(
+        &self,
+        named: Option<DocumentFormat>,
+    ) -> Result<Option<DocumentFormat>, Failure> {
         Ok(match self.documents.to.as_deref() {
             Some("spans") => None,
             Some(name) => Some(
@@ -234,10 +289,11 @@ impl Arguments {
     pub(super) fn writer<'a>(
         &'a self,
         header: &Header<'_>,
-        source: Option<&Source>,
+        files: &Inputs,
     ) -> Result<Box<dyn DocumentWriter + 'a>, Failure> {
         let path = self.documents.output();
-        let Some(format) = self.format_to_write()? else {
+        let named = path.and_then(|path| DocumentFormat::of_output(path, files.format));
+        let Some(format) = self.format_to_write(named)? else {
             let mut out = Output::create(path).map_err(|error| self.unwritten(error))?;
             if let [first, others @ ..] = &header.columns[..] {
                 let labels = if others.is_empty() {
@@ -259,6 +315,8 @@ impl Arguments {
             sentences: SentenceSplitter::new(text.sentences.clone()),
             tokenizer: Tokenizer::new(text.tokenizer.clone()),
             title: header.title.to_owned(),
+            source_format: files.format,
+            encoding: self.documents.encoding.unwrap_or_default(),
             ..WriteOptions::default()
         };
         let target = match path {
@@ -266,7 +324,7 @@ impl Arguments {
             None => Target::Stream(io::BufWriter::new(io::stdout())),
         };
         options
-            .create(format, target, source)
+            .create(format, target, files.sources.first())
             .map_err(|error| self.unwritten(error))
     }
 
@@ -316,13 +374,13 @@ fn trouble(impossible: &Impossible, limits: &Limits) -> Trouble {
 enum Output {
     Standard(io::BufWriter<io::Stdout>),
     /// What is there stays as it is until the table is complete.
-    File(AtomicFile),
+    File(OutputFile),
 }
 
 impl Output {
     fn create(path: Option<&Path>) -> io::Result<Self> {
         match path {
-            Some(path) => AtomicFile::create(path).map(Output::File),
+            Some(path) => OutputFile::create(path).map(Output::File),
             None => Ok(Output::Standard(io::BufWriter::new(io::stdout()))),
         }
     }

@@ -7,9 +7,8 @@ use crate::console::Console;
 use crate::documents;
 use crate::failure::Failure;
 use fieldmark::config::LayerConfig;
-use fieldmark::text::Source;
 use fieldmark::text::document::Document;
-use fieldmark::text::formats::{DocumentFormat, Notices};
+use fieldmark::text::formats::Notices;
 use fieldmark::text::offsets::{Offsets, Unit};
 use fieldmark::{GraphAnnotator, GraphAnnotatorOptions, GraphAnswer, GraphPipeline, GraphReport};
 use serde_json::{Map, Value, json};
@@ -94,12 +93,13 @@ impl Arguments {
             columns: columns.clone(),
             labels: labels.collect(),
         };
-        let mut output = self.writer(&header, files.first().map(Source::from_argument).as_ref())?;
+        let files = self.inputs(pipeline.config(), files)?;
+        let mut output = self.writer(&header, &files)?;
         // A page has room for one label under each word.
-        let joins = columns.len() > 1 && self.format_to_write()? == Some(DocumentFormat::Html);
+        let joins = columns.len() > 1 && self.writes_html()?;
         let mut annotators: Vec<Option<GraphAnnotator<'_>>> = Vec::new();
         annotators.resize_with(rayon::current_num_threads(), || None);
-        self.for_each_group(pipeline.config(), files, notices, console, |group, notices| {
+        self.for_each_group(pipeline.config(), &files, notices, console, |group, notices| {
             // Options were tried before.
             let annotator = || pipeline.annotator_with(options.clone());
             each_share(group, &mut annotators, annotator, |annotator, document| {
@@ -152,7 +152,8 @@ impl Arguments {
             names: &names,
             probabilities: self.wanted.probs,
         };
-        self.for_each_group(pipeline.config(), files, notices, console, |group, _| {
+        let files = self.inputs(pipeline.config(), files)?;
+        self.for_each_group(pipeline.config(), &files, notices, console, |group, _| {
             let annotator = || pipeline.annotator_with(options.clone());
             let answers = each_share(group, &mut annotators, annotator, |annotator, document| {
                 annotator.answers(document)

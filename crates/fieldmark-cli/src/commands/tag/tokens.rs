@@ -64,7 +64,8 @@ impl Arguments {
         let mut tally = Tally::new(console);
         let mut output = console.output();
         output.write_all(header(view, wanted).as_bytes())?;
-        self.for_each_group(pipeline.config(), files, &mut notices, console, |group, _| {
+        let files = self.inputs(pipeline.config(), files)?;
+        self.for_each_group(pipeline.config(), &files, &mut notices, console, |group, _| {
             let written = each_share(
                 group,
                 &mut workers,
