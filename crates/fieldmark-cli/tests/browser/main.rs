@@ -119,6 +119,45 @@ fn fifty_answers_by_keyboard_teach_a_model() {
     the_rest_of_the_page(&tab);
     saved_files_can_be_read(&tab, &person, place.path());
     calm(&tab);
+    a_type_goes_and_comes_back(&open(&person, &served.link));
+}
+
+/// A type that something is marked with goes after a second word, and takes nothing with it.
+fn a_type_goes_and_comes_back(tab: &Tab) {
+    let labelled = || {
+        get(tab, "/api/project")["progress"]["labelled_tokens"]
+            .as_u64()
+            .unwrap()
+    };
+    let types = |count: usize| {
+        tab.until(&format!(
+            "!document.querySelector('dialog') && document.querySelectorAll('.typelist li').length === {count}"
+        ));
+    };
+    tab.visit("types", ".typelist li");
+    let (before, remove) = (labelled(), || {
+        tab.click(".typelist li button.round");
+        tab.until("document.querySelector('dialog[open]')?.innerText.includes('marked as')");
+    });
+    remove();
+    look_around(tab, "remove-type");
+    tab.press("Escape");
+    types(2);
+    assert_eq!(labelled(), before);
+    remove();
+    tab.press("Enter");
+    types(1);
+    assert!(labelled() < before);
+    tab.focus("form input[maxlength]");
+    tab.write("DRUG");
+    tab.press("Enter");
+    types(2);
+    assert_eq!(labelled(), before);
+    let complaints = tab.complaints();
+    assert!(
+        complaints.len() == 2 && complaints.iter().all(|one| one.contains("409")),
+        "the server asked twice, and that is all: {complaints:?}"
+    );
 }
 
 fn held_out(tab: &Tab) -> Vec<u64> {
@@ -177,11 +216,6 @@ fn the_rest_of_the_page(tab: &Tab) {
     look_around(tab, "read");
     tab.visit("types", ".typelist li");
     look_around(tab, "types");
-    tab.click(".typelist li button.round");
-    tab.until("document.querySelector('dialog[open]')?.innerText.includes('marked as')");
-    look_around(tab, "remove-type");
-    tab.press("Escape");
-    tab.until("!document.querySelector('dialog') && document.querySelectorAll('.typelist li').length === 2");
     tab.visit("agreement", ".card");
     tab.visit("take", ".formats button");
     look_around(tab, "take");
