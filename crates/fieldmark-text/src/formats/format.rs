@@ -381,7 +381,7 @@ impl ReadOptions {
     ) -> Result<Box<dyn DocumentReader>, ReadError> {
         let mut notices = Notices::new();
         let source = in_utf8(source, self.encoding, &mut notices)?;
-        Ok(Rewritten::new(open(&source)?, notices))
+        Ok(Rewritten::around(open(&source)?, notices))
     }
 
     fn gene_mentions(&self, source: &Source) -> Result<Box<dyn DocumentReader>, ReadError> {
@@ -393,7 +393,7 @@ impl ReadOptions {
         let alternatives = files.alternatives.map(Source::File).map(open).transpose()?;
         let reader =
             GeneMentionReader::new(&sentences, genes.as_ref(), alternatives.as_ref(), self.mentions)?;
-        Ok(Rewritten::new(Box::new(reader), notices))
+        Ok(Rewritten::around(Box::new(reader), notices))
     }
 
     fn jsonl(&self, source: &Source, flavour: Option<Flavour>) -> Result<Box<dyn DocumentReader>, ReadError> {
@@ -425,7 +425,7 @@ struct Rewritten {
 }
 
 impl Rewritten {
-    fn new(reader: Box<dyn DocumentReader>, notices: Notices) -> Box<dyn DocumentReader> {
+    fn around(reader: Box<dyn DocumentReader>, notices: Notices) -> Box<dyn DocumentReader> {
         if notices.is_empty() {
             return reader;
         }

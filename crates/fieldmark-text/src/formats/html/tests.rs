@@ -140,7 +140,7 @@ fn a_page_of_its_own() {
         shown(&again),
         expected.map(|(kind, range, score)| (kind.to_owned(), range, score))
     );
-    let (second, _) = written(&[again.clone()], |out| {
+    let (second, _) = written(std::slice::from_ref(&again), |out| {
         HtmlWriter::over(out, &source(&page), Encoding::DETECT).unwrap()
     });
     assert_eq!(shown(&read(&String::from_utf8(second).unwrap())), shown(&again));
