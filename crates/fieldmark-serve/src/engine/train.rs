@@ -274,12 +274,14 @@ impl Job {
         sequences.map(|sequence| self.pool.labelled_of(sequence)).sum()
     }
 
-    /// A fingerprint of everything that is known, which part of it is held out, and how it is learned from: the same for
-    /// the same answers, however often the program is started. (FNV-1a; Fowler, Noll & Vo 1991.)
+    /// A fingerprint of the answers, everything that is known, which part of it is held out, and how it is learned from: the
+    /// same for the same answers, however often the program is started. (FNV-1a; Fowler, Noll & Vo 1991.)
     fn knowledge(&self) -> u64 {
         let mut hash = 0xCBF2_9CE4_8422_2325u64;
         let mut add = |code: u64| hash = (hash ^ code).wrapping_mul(0x0100_0000_01B3);
         add(self.setup);
+        // Answers that say what was known already belong into the curve as well: they brought nothing.
+        add(self.answers as u64);
         self.pool
             .labels()
             .iter()

@@ -156,6 +156,21 @@ fn imported_labels_are_not_counted_as_answers() {
     );
     let report = serde_json::to_value(engine.progress().unwrap()).unwrap();
     assert_eq!(report["next"]["answers"], 100);
+    // Whoever corrects a label that a document came with gives an answer, but no label more.
+    let document = {
+        let state = engine.state();
+        state.corpus.iter().find(|text| !text.held_out).unwrap().id
+    };
+    let correction = json!([{ "start": 0, "end": 1, "type": "NAME" }]);
+    place
+        .act(
+            "ada",
+            json!({ "kind": "assert", "document": document, "assertions": correction }),
+        )
+        .unwrap();
+    engine.train_now();
+    let corrected = engine.learned().curve.last().unwrap().clone();
+    assert_eq!((corrected.answers, corrected.given), (61, last.given));
 }
 
 /// A sentence that is held out counts for the score also where somebody has only said which type a word has.
