@@ -491,7 +491,7 @@ fn labels_that_are_open_or_odd_do_not_hide_the_others() {
     );
     let told = common::errors(
         &place
-            .command("convert train.txt --from columns --to jsonl")
+            .command("convert train.txt --from columns --to doccano")
             .done()
             .code(0),
     );
@@ -499,6 +499,11 @@ fn labels_that_are_open_or_odd_do_not_hide_the_others() {
         told.contains("labels that are unknown (`?`) or one of several"),
         "{told}"
     );
+    place.write(
+        "all.jsonl",
+        place.run("convert train.txt --from columns --to jsonl"),
+    );
+    assert_eq!(place.run("convert all.jsonl --from jsonl --to columns"), columns);
 }
 
 #[test]

@@ -198,7 +198,7 @@ fn after_label(scheme: Scheme, after: Option<&[String]>, own: &str, prefix: Pref
 }
 
 /// The neighbours that a scheme allows; all of them if it allows none, because labels are read generously.
-fn legal<'n>(names: &'n [String], allowed: impl Fn(&str) -> bool) -> impl Iterator<Item = &'n str> {
+fn legal(names: &[String], allowed: impl Fn(&str) -> bool) -> impl Iterator<Item = &str> {
     let some = names.iter().any(|name| allowed(name));
     let names = names.iter().map(String::as_str);
     names.filter(move |name| !some || allowed(name))
