@@ -2,7 +2,7 @@
 
 mod compare;
 mod page;
-mod results;
+pub(super) mod results;
 
 use crate::console::Console;
 use crate::documents;
@@ -125,7 +125,6 @@ impl Arguments {
         self.threads.start()?;
         interrupt::listen()?;
         let (all, splits) = self.documents_and_splits(&config, folder, console)?;
-        check_spans(&config, &all)?;
         let design = Design::new(self.design(), self.seed, &all);
         let measure = match (&config.graph, &config.labels.column) {
             (Some(_), _) => JOINT,
@@ -136,6 +135,7 @@ impl Arguments {
             .as_ref()
             .map(|other| other.pair_with(&design, measure, &self.tests));
         let against = against.transpose()?;
+        check_spans(&config, &all)?;
         let shares: Vec<f64> = if self.curve {
             SHARES.iter().copied().chain([1.0]).collect()
         } else {
