@@ -528,3 +528,29 @@ fn training_without_any_span_is_refused() {
         "{error}"
     );
 }
+
+#[test]
+fn columns_that_the_model_was_trained_with_are_missed() {
+    let place = trained();
+    place.write("notes.txt", "Ada sleeps here.\n");
+    let told = |arguments: &str| common::errors(&place.command(arguments).done().code(0));
+    let warning =
+        "the model was trained with the column `pos`, which these documents lack: expect worse labels";
+    let errors = told("tag names.fmk notes.txt");
+    assert_eq!(errors.matches(warning).count(), 1, "{errors}");
+    place.write("short.txt", "Ada B-PER\nsleeps O\n");
+    let errors = told("eval --model names.fmk short.txt --columns word,ner");
+    assert!(errors.contains(warning), "{errors}");
+    for fitting in [
+        "eval --model names.fmk test.txt",
+        "tag names.fmk test.txt --format columns",
+    ] {
+        let errors = told(fitting);
+        assert!(!errors.contains("expect worse"), "{errors}");
+    }
+    // What training did not have cannot be missed.
+    let command = "train names.toml --model without.fmk -o data.read.columns=[]";
+    told(command);
+    let errors = told("tag without.fmk notes.txt");
+    assert!(!errors.contains("expect worse"), "{errors}");
+}

@@ -334,6 +334,7 @@ impl State {
             sequences,
             tokens,
             spans,
+            columns: None,
             fingerprint: format!("{:016x}", self.pool.data().fingerprint() ^ answers),
         }
     }

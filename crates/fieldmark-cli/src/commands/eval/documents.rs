@@ -2,6 +2,7 @@
 
 use super::read::{self, ReadingOptions};
 use crate::console::Console;
+use crate::documents::MissingColumns;
 use crate::failure::Failure;
 use crate::options::machine::Threads;
 use crate::options::significance::TestOptions;
@@ -147,6 +148,11 @@ impl DocumentOptions {
                     AnyPipeline::Graph(pipeline) => !pipeline.has_spans(),
                 };
                 let documents = self.reading.gold(gold, Some(read), labels, console)?;
+                let mut missing = MissingColumns::default();
+                documents
+                    .iter()
+                    .for_each(|document| missing.add(pipeline.missing_columns(document)));
+                missing.tell(console);
                 let pipeline = match pipeline {
                     AnyPipeline::Chain(pipeline) => *pipeline,
                     AnyPipeline::Graph(pipeline) => {

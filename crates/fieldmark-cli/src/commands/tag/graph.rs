@@ -4,7 +4,7 @@ use super::Arguments;
 use super::documents::{Header, INPUT, each_share};
 use super::trouble::{Tally, Trouble};
 use crate::console::Console;
-use crate::documents;
+use crate::documents::{self, MissingColumns};
 use crate::failure::Failure;
 use fieldmark::config::LayerConfig;
 use fieldmark::text::Source;
@@ -99,7 +99,11 @@ impl Arguments {
         let joins = columns.len() > 1 && self.format_to_write()? == Some(DocumentFormat::Html);
         let mut annotators: Vec<Option<GraphAnnotator<'_>>> = Vec::new();
         annotators.resize_with(rayon::current_num_threads(), || None);
+        let mut missing = MissingColumns::default();
         self.for_each_group(pipeline.config(), files, notices, console, |group, notices| {
+            group
+                .iter()
+                .for_each(|document| missing.add(pipeline.missing_columns(document)));
             // Options were tried before.
             let annotator = || pipeline.annotator_with(options.clone());
             each_share(group, &mut annotators, annotator, |annotator, document| {
@@ -118,6 +122,7 @@ impl Arguments {
             }
             Ok(())
         })?;
+        missing.tell(console);
         output.finish().map_err(|error| self.unwritten(error))
     }
 
@@ -152,7 +157,11 @@ impl Arguments {
             names: &names,
             probabilities: self.wanted.probs,
         };
+        let mut missing = MissingColumns::default();
         self.for_each_group(pipeline.config(), files, notices, console, |group, _| {
+            group
+                .iter()
+                .for_each(|document| missing.add(pipeline.missing_columns(document)));
             let annotator = || pipeline.annotator_with(options.clone());
             let answers = each_share(group, &mut annotators, annotator, |annotator, document| {
                 annotator.answers(document)
@@ -169,6 +178,7 @@ impl Arguments {
             }
             Ok(())
         })?;
+        missing.tell(console);
         Ok(output.flush()?)
     }
 }
