@@ -228,7 +228,7 @@ fn options_that_do_not_fit_the_model_are_refused() {
         ),
         (
             "train names.toml --model x.fmk -o training.c2=much",
-            "-o training.c2=much: invalid type",
+            "-o training.c2=much: training.c2 should be a number, and is the text \"much\"",
         ),
         (
             "train names.toml --model x.fmk -o data.train=[]",

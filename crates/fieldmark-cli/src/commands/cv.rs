@@ -18,7 +18,7 @@ use fieldmark::eval::{Groups, Split};
 use fieldmark::text::document::Document;
 use fieldmark::text::formats::Notices;
 use fieldmark::{
-    AnyPipeline, Flow, GraphTest, Observer, Progress, RunOptions, Scores, check_spans,
+    AnyPipeline, Flow, GraphTest, Observer, Progress, RunOptions, Scores, check_config, check_spans,
     train_config,
 };
 use indicatif::{ProgressBar, ProgressStyle};
@@ -121,6 +121,7 @@ impl Arguments {
             .reads("--against", &self.against)
             .writes("--html", &self.html)
             .check()?;
+        check_config(&config, folder).map_err(super::train::config::failure)?;
         let other = self.against.as_deref().map(Recorded::read).transpose()?;
         self.threads.start()?;
         interrupt::listen()?;

@@ -13,6 +13,7 @@ mod labelled;
 mod learnable;
 mod lists;
 mod mismatch;
+mod precheck;
 mod score;
 mod scorer;
 mod sequences;
@@ -31,6 +32,7 @@ pub use graph::{
 pub(crate) use labelled::labelled_data;
 pub use learnable::check_spans;
 pub use mismatch::{TokenMismatch, token_mismatch};
+pub use precheck::check_config;
 pub use score::Scores;
 pub use train::{RunOptions, RunSummary, TrainedPipeline, train_pipeline};
 
