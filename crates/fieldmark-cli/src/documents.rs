@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use fieldmark::text::Source;
 use fieldmark::text::document::Document;
 use fieldmark::text::formats::{self, Notice, NoticeKind, Notices, ReadOptions};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -125,6 +125,53 @@ pub fn grouped(notices: &Notices) -> impl Iterator<Item = String> {
             format!("  {} times ({places}{others}): {kind}: {message}", all.len())
         }
     })
+}
+
+/// Columns that a model was trained with and that documents lack.
+#[derive(Default)]
+pub struct MissingColumns {
+    documents: usize,
+    /// In how many documents.
+    lacking: BTreeMap<String, usize>,
+}
+
+impl MissingColumns {
+    /// Looks at one document more: `missing` are the columns that it lacks.
+    pub fn add(&mut self, missing: Vec<&str>) {
+        self.documents += 1;
+        for column in missing {
+            match self.lacking.get_mut(column) {
+                Some(count) => *count += 1,
+                None => drop(self.lacking.insert(column.to_owned(), 1)),
+            }
+        }
+    }
+
+    /// What there is to tell, if something is lacking.
+    pub fn warning(&self) -> Option<String> {
+        let most = *self.lacking.values().max()?;
+        let names: Vec<String> = self.lacking.keys().map(|name| format!("`{name}`")).collect();
+        let (last, others) = names.split_last()?;
+        let columns = match others {
+            [] => format!("the column {last}"),
+            others => format!("the columns {} and {last}", others.join(", ")),
+        };
+        let documents = match most == self.documents {
+            true => "these documents".to_owned(),
+            false => format!("{most} of {} documents", self.documents),
+        };
+        Some(format!(
+            "the model was trained with {columns}, which {documents} lack: expect worse labels. data.read.columns of a config, \
+             and --columns of eval, name the columns of a file"
+        ))
+    }
+
+    /// Warns, if something is lacking.
+    pub fn tell(&self, console: &Console) {
+        if let Some(warning) = self.warning() {
+            console.warn(&warning);
+        }
+    }
 }
 
 /// Ids for documents of files that have the same name in several directories.

@@ -58,11 +58,11 @@ Examples:
       fieldmark quickstart
 
   From documents to annotated documents, by a recipe:
-      fieldmark init chunking --output chunks.toml
-      fieldmark train chunks.toml --model chunks.fmk
-      fieldmark tag chunks.fmk notes.txt --output notes.html
-      fieldmark eval --model chunks.fmk test.txt --format columns --html scores.html
-      fieldmark serve chunks.fmk
+      fieldmark init gene --output genes.toml
+      fieldmark train genes.toml --model genes.fmk -o 'data.train=[\"train.txt\"]'
+      fieldmark tag genes.fmk notes.txt --output notes.html
+      fieldmark eval --model genes.fmk test.txt --format columns --html scores.html
+      fieldmark serve genes.fmk
 
   From column files to scores:
       fieldmark check train.txt --test test.txt

@@ -387,7 +387,7 @@ fn two_cross_validations_are_compared() {
         error.contains("not what `fieldmark cv CONFIG --json` prints"),
         "{error}"
     );
-    let untrained = "cv names.toml -o training.c2=-1 --against one.json";
+    let untrained = "cv names.toml -o labels.types=[\"NONE\"] --against one.json";
     let error = place.refuse(&format!("{untrained} --folds 2 --test paired-t"));
     assert!(error.contains("needs the same parts"), "{error}");
     let error = place.refuse(&format!("{untrained} --folds 3 -o labels.column=\"2\""));

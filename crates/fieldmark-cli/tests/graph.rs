@@ -234,3 +234,32 @@ fn names_inside_of_names_are_spans() {
     }
     assert!(place.read("cv.html").contains("Confusion"));
 }
+
+#[test]
+fn a_graph_marks_and_is_scored_in_one_go() {
+    let place = joint();
+    let table = place.run("eval --model joint.fmk train.txt --html page.html");
+    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    for row in [
+        "all joint accuracy 100.00",
+        "pos accuracy 100.00",
+        "chunk F1 100.00",
+    ] {
+        assert!(table.lines().any(|line| words(line) == row), "{table}");
+    }
+    let page = place.read("page.html");
+    assert!(
+        page.contains("joint accuracy") && page.contains("Confusion"),
+        "{page}"
+    );
+    let json = place.run("eval --model joint.fmk train.txt --json");
+    let answer: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(answer["measures"][0]["measure"], "joint accuracy");
+    assert_eq!(answer["measures"][0]["value"], 1.0);
+    assert!(answer["labels"]["pos"].is_object(), "{json}");
+    let error = place.refuse("eval --model joint.fmk train.txt --against train.txt");
+    assert!(
+        error.contains("--against compares what two systems found"),
+        "{error}"
+    );
+}

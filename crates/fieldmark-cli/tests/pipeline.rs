@@ -228,7 +228,7 @@ fn options_that_do_not_fit_the_model_are_refused() {
         ),
         (
             "train names.toml --model x.fmk -o training.c2=much",
-            "-o training.c2=much: invalid type",
+            "-o training.c2=much: training.c2 should be a number, and is the text \"much\"",
         ),
         (
             "train names.toml --model x.fmk -o data.train=[]",
@@ -491,7 +491,7 @@ fn labels_that_are_open_or_odd_do_not_hide_the_others() {
     );
     let told = common::errors(
         &place
-            .command("convert train.txt --from columns --to jsonl")
+            .command("convert train.txt --from columns --to doccano")
             .done()
             .code(0),
     );
@@ -499,6 +499,11 @@ fn labels_that_are_open_or_odd_do_not_hide_the_others() {
         told.contains("labels that are unknown (`?`) or one of several"),
         "{told}"
     );
+    place.write(
+        "all.jsonl",
+        place.run("convert train.txt --from columns --to jsonl"),
+    );
+    assert_eq!(place.run("convert all.jsonl --from jsonl --to columns"), columns);
 }
 
 #[test]
@@ -522,4 +527,30 @@ fn training_without_any_span_is_refused() {
         error.contains("the documents come without annotations"),
         "{error}"
     );
+}
+
+#[test]
+fn columns_that_the_model_was_trained_with_are_missed() {
+    let place = trained();
+    place.write("notes.txt", "Ada sleeps here.\n");
+    let told = |arguments: &str| common::errors(&place.command(arguments).done().code(0));
+    let warning =
+        "the model was trained with the column `pos`, which these documents lack: expect worse labels";
+    let errors = told("tag names.fmk notes.txt");
+    assert_eq!(errors.matches(warning).count(), 1, "{errors}");
+    place.write("short.txt", "Ada B-PER\nsleeps O\n");
+    let errors = told("eval --model names.fmk short.txt --columns word,ner");
+    assert!(errors.contains(warning), "{errors}");
+    for fitting in [
+        "eval --model names.fmk test.txt",
+        "tag names.fmk test.txt --format columns",
+    ] {
+        let errors = told(fitting);
+        assert!(!errors.contains("expect worse"), "{errors}");
+    }
+    // What training did not have cannot be missed.
+    let command = "train names.toml --model without.fmk -o data.read.columns=[]";
+    told(command);
+    let errors = told("tag without.fmk notes.txt");
+    assert!(!errors.contains("expect worse"), "{errors}");
 }

@@ -53,7 +53,7 @@ pub use pipeline::{
     Annotator, AnnotatorOptions, AnnotatorReport, AnyPipeline, Cut, CutCounts, DataCounts, Described,
     Describer, GraphAnnotator, GraphAnnotatorOptions, GraphAnswer, GraphPipeline, GraphReport, GraphScores,
     GraphSpan, GraphTest, Impossible, ImpossibleInstance, LayerScore, ModelCard, Pipeline, RunOptions,
-    RunSummary, Scores, TokenMismatch, TrainedAny, TrainedGraph, TrainedPipeline, check_spans,
+    RunSummary, Scores, TokenMismatch, TrainedAny, TrainedGraph, TrainedPipeline, check_config, check_spans,
     token_mismatch, train_config, train_graph, train_pipeline,
 };
 pub use training::{

@@ -2,7 +2,7 @@
 
 mod compare;
 mod page;
-mod results;
+pub(super) mod results;
 
 use crate::console::Console;
 use crate::documents;
@@ -18,7 +18,7 @@ use fieldmark::eval::{Groups, Split};
 use fieldmark::text::document::Document;
 use fieldmark::text::formats::Notices;
 use fieldmark::{
-    AnyPipeline, Flow, GraphTest, Observer, Progress, RunOptions, Scores, check_spans,
+    AnyPipeline, Flow, GraphTest, Observer, Progress, RunOptions, Scores, check_config, check_spans,
     train_config,
 };
 use indicatif::{ProgressBar, ProgressStyle};
@@ -121,11 +121,11 @@ impl Arguments {
             .reads("--against", &self.against)
             .writes("--html", &self.html)
             .check()?;
+        check_config(&config, folder).map_err(super::train::config::failure)?;
         let other = self.against.as_deref().map(Recorded::read).transpose()?;
         self.threads.start()?;
         interrupt::listen()?;
         let (all, splits) = self.documents_and_splits(&config, folder, console)?;
-        check_spans(&config, &all)?;
         let design = Design::new(self.design(), self.seed, &all);
         let measure = match (&config.graph, &config.labels.column) {
             (Some(_), _) => JOINT,
@@ -136,6 +136,7 @@ impl Arguments {
             .as_ref()
             .map(|other| other.pair_with(&design, measure, &self.tests));
         let against = against.transpose()?;
+        check_spans(&config, &all)?;
         let shares: Vec<f64> = if self.curve {
             SHARES.iter().copied().chain([1.0]).collect()
         } else {

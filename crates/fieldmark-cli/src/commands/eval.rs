@@ -2,6 +2,7 @@
 
 mod columns;
 mod documents;
+mod graph;
 mod read;
 mod rows;
 

@@ -134,6 +134,13 @@ impl LimitOptions {
 impl Arguments {
     pub fn run(self, console: &Console) -> Result<(), Failure> {
         let models = Models::open(self.models.iter().map(|text| named(text))).map_err(Failure::user)?;
+        for (model, columns) in models.missing_columns() {
+            let columns: Vec<String> = columns.iter().map(|column| format!("`{column}`")).collect();
+            console.warn(&format!(
+                "{model} was trained with columns of its input, which texts do not have ({}): expect worse labels",
+                columns.join(", ")
+            ));
+        }
         let names: Vec<&str> = models.names().collect();
         let names = names.join(", ");
         let token = self.address.token()?;

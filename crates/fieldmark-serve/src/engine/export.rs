@@ -301,6 +301,7 @@ impl State {
             sequences,
             tokens,
             spans,
+            columns: None,
             fingerprint: format!("{:016x}", self.pool.data().fingerprint() ^ answers),
         }
     }

@@ -4,6 +4,7 @@ use super::answer::{Layer, ModelAnswer};
 use crate::http::ApiError;
 use fieldmark::core::container::Container;
 use fieldmark::graph::Per;
+use fieldmark::text::document::Document;
 use fieldmark::{AnyPipeline, Error};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -91,6 +92,16 @@ impl Models {
             opened.push((name, path.to_owned(), AnyPipeline::from_container(container)?));
         }
         Self::new(opened.into_iter().map(|(name, _, pipeline)| (name, pipeline)))
+    }
+
+    /// Of each model that was trained with columns of its input, which texts do not have: its name and these columns.
+    pub fn missing_columns(&self) -> Vec<(&str, Vec<&str>)> {
+        let text = Document::default();
+        let models = self
+            .all
+            .iter()
+            .map(|served| (served.name.as_str(), served.pipeline.missing_columns(&text)));
+        models.filter(|(_, columns)| !columns.is_empty()).collect()
     }
 
     /// Models that are open already. Their names are different.

@@ -7,6 +7,7 @@ use super::Config;
 use serde::Deserialize;
 use serde_json::Value;
 use std::fmt;
+use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// What is wrong with a config, and where.
@@ -50,7 +51,19 @@ pub(super) fn parse(text: &str, overrides: &[String]) -> Result<Config, ConfigEr
             problem,
         });
     }
-    let config: Config = toml::from_str(text).map_err(syntax)?;
+    let config: Config = match toml::from_str(text) {
+        Ok(config) => config,
+        Err(error) => {
+            let found = wrong_value(&schema, table.get_ref());
+            return Err(found.map_or_else(
+                || syntax(error),
+                |(offset, problem)| ConfigError {
+                    place: at(offset),
+                    problem,
+                },
+            ));
+        }
+    };
     if overrides.is_empty() {
         return Ok(config);
     }
@@ -72,13 +85,30 @@ pub(super) fn parse(text: &str, overrides: &[String]) -> Result<Config, ConfigEr
     if let Some((_, problem)) = unknown_key(&schema, spanned.get_ref()) {
         return Err(fail(problem));
     }
-    Config::deserialize(toml::Value::Table(table)).map_err(|error| after(error.message()))
+    Config::deserialize(toml::Value::Table(table)).map_err(|error| {
+        let found = wrong_value(&schema, spanned.get_ref());
+        match found {
+            Some((_, problem)) => after(&problem),
+            None => after(error.message()),
+        }
+    })
 }
 
 /// The first key of a config that its schema does not know: where it stands, and what is wrong.
 fn unknown_key(schema: &Value, table: &DeTable<'_>) -> Option<(usize, String)> {
+    walk(schema, table, false)
+}
+
+/// The first value of a config that its schema does not allow, in the words of people who write configs. Names that are
+/// also understood are not in the schema: this is for configs that cannot be read.
+fn wrong_value(schema: &Value, table: &DeTable<'_>) -> Option<(usize, String)> {
+    walk(schema, table, true)
+}
+
+fn walk(schema: &Value, table: &DeTable<'_>, values: bool) -> Option<(usize, String)> {
     let mut walk = Walk {
         root: schema,
+        values,
         problem: None,
     };
     walk.table(schema, table, "");
@@ -88,6 +118,8 @@ fn unknown_key(schema: &Value, table: &DeTable<'_>) -> Option<(usize, String)> {
 /// Follows a config and its schema together, up to the first key that the schema does not know.
 struct Walk<'s> {
     root: &'s Value,
+    /// Whether values are looked at, too.
+    values: bool,
     /// Where, and what is wrong.
     problem: Option<(usize, String)>,
 }
@@ -107,11 +139,18 @@ impl<'s> Walk<'s> {
             let name: &str = key.get_ref();
             if let Some(schema) = known.get(name) {
                 let dot = if path.is_empty() { "" } else { "." };
-                self.value(schema, value.get_ref(), &format!("{path}{dot}{name}"));
+                self.value(schema, value, &format!("{path}{dot}{name}"));
             } else {
                 let place = if path.is_empty() { "the config" } else { path };
                 let names: Vec<&str> = known.keys().map(String::as_str).collect();
-                let problem = format!("unknown key '{name}' in {place}{}", suggestion(name, &names));
+                let other = OTHER_NAMES
+                    .iter()
+                    .find(|(other, meant)| *other == name && names.contains(meant));
+                let meant = match other {
+                    Some((_, meant)) => format!(", did you mean '{meant}'?"),
+                    None => suggestion(name, &names),
+                };
+                let problem = format!("unknown key '{name}' in {place}{meant}");
                 self.problem = Some((key.span().start, problem));
             }
             if self.problem.is_some() {
@@ -156,19 +195,124 @@ impl<'s> Walk<'s> {
         })
     }
 
-    fn value(&mut self, schema: &'s Value, value: &DeValue<'_>, path: &str) {
-        match value {
+    fn value(&mut self, schema: &'s Value, value: &Spanned<DeValue<'_>>, path: &str) {
+        if self.values
+            && let Some(problem) = self.mismatch(schema, value.get_ref(), path)
+        {
+            self.problem = Some((value.span().start, problem));
+            return;
+        }
+        match value.get_ref() {
             DeValue::Table(table) => self.table(schema, table, path),
             DeValue::Array(array) => {
                 let Some(items) = self.items(schema) else { return };
                 for (index, item) in array.iter().enumerate() {
-                    self.value(items, item.get_ref(), &format!("{path}[{index}]"));
+                    self.value(items, item, &format!("{path}[{index}]"));
                     if self.problem.is_some() {
                         return;
                     }
                 }
             }
             _ => {}
+        }
+    }
+
+    /// What is wrong with a value, if its kind is.
+    fn mismatch(&self, schema: &'s Value, value: &DeValue<'_>, path: &str) -> Option<String> {
+        if self.accepts(schema, value) {
+            return None;
+        }
+        let mut wanted = Wanted::default();
+        self.wanted(schema, &mut wanted);
+        Some(match value {
+            DeValue::String(text) if !wanted.names.is_empty() => {
+                format!(
+                    "unknown value '{text}' of {path}{}",
+                    suggestion(text, &wanted.names)
+                )
+            }
+            DeValue::String(text) if wanted.kinds == ["a list"] => {
+                format!("{path} is a list: write [\"{text}\"]")
+            }
+            value => {
+                let names = wanted.names.iter().map(|name| format!("'{name}'"));
+                let kinds = wanted.kinds.iter().map(|kind| (*kind).to_owned());
+                let all: Vec<String> = kinds.chain(names).collect();
+                format!("{path} should be {}, and is {}", all.join(" or "), kind_of(value))
+            }
+        })
+    }
+
+    /// Whether a schema allows a value, as far as that can be told without looking inside.
+    fn accepts(&self, schema: &'s Value, value: &DeValue<'_>) -> bool {
+        let schema = self.resolve(schema);
+        if let Some(choices) = choices(schema) {
+            return choices.iter().any(|choice| self.accepts(choice, value));
+        }
+        let text = match value {
+            DeValue::String(text) => Some(text.as_ref()),
+            _ => None,
+        };
+        if let Some(name) = schema.get("const") {
+            return name.as_str() == text;
+        }
+        if let Some(names) = schema.get("enum").and_then(Value::as_array) {
+            return names.iter().any(|name| text.is_some() && name.as_str() == text);
+        }
+        let is = |kind: &Value| match (kind.as_str(), value) {
+            (Some("integer"), DeValue::Integer(number)) => {
+                let from_zero = schema
+                    .get("minimum")
+                    .and_then(Value::as_f64)
+                    .is_some_and(|least| least >= 0.0);
+                !(from_zero && number.as_str().starts_with('-'))
+            }
+            (Some("number"), DeValue::Integer(_) | DeValue::Float(_))
+            | (Some("string"), DeValue::String(_))
+            | (Some("boolean"), DeValue::Boolean(_))
+            | (Some("array"), DeValue::Array(_))
+            | (Some("object"), DeValue::Table(_)) => true,
+            _ => false,
+        };
+        match schema.get("type") {
+            Some(Value::Array(kinds)) => kinds.iter().any(is),
+            Some(kind) => is(kind),
+            None => true,
+        }
+    }
+
+    /// What a schema allows, in words.
+    fn wanted(&self, schema: &'s Value, wanted: &mut Wanted<'s>) {
+        let schema = self.resolve(schema);
+        if let Some(choices) = choices(schema) {
+            return choices.iter().for_each(|choice| self.wanted(choice, wanted));
+        }
+        let names = schema.get("enum").and_then(Value::as_array);
+        let names = names.into_iter().flatten().chain(schema.get("const"));
+        let count = wanted.names.len();
+        wanted.names.extend(names.filter_map(Value::as_str));
+        if wanted.names.len() > count {
+            return;
+        }
+        let kinds = match schema.get("type") {
+            Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
+            kind => kind.and_then(Value::as_str).into_iter().collect::<Vec<_>>(),
+        };
+        let from_zero = schema.get("minimum").is_some();
+        for kind in kinds {
+            let kind = match kind {
+                "integer" if from_zero => "a whole number from 0",
+                "integer" => "a whole number",
+                "number" => "a number",
+                "string" => "text in quotes",
+                "boolean" => "true or false",
+                "array" => "a list",
+                "object" => "a table",
+                _ => continue,
+            };
+            if !wanted.kinds.contains(&kind) {
+                wanted.kinds.push(kind);
+            }
         }
     }
 
@@ -196,6 +340,40 @@ impl<'s> Walk<'s> {
         self.resolve(schema).get("items")
     }
 }
+
+/// What a schema allows.
+#[derive(Default)]
+struct Wanted<'s> {
+    kinds: Vec<&'static str>,
+    names: Vec<&'s str>,
+}
+
+/// The schemas of which a value has to fit one.
+fn choices(schema: &Value) -> Option<&Vec<Value>> {
+    let choices = schema.get("oneOf").or_else(|| schema.get("anyOf"));
+    choices.and_then(Value::as_array)
+}
+
+/// What a value is, in words.
+fn kind_of(value: &DeValue<'_>) -> String {
+    match value {
+        DeValue::String(text) => format!("the text \"{text}\""),
+        DeValue::Integer(number) => format!("the number {}", number.as_str()),
+        DeValue::Float(number) => format!("the number {}", number.as_str()),
+        DeValue::Boolean(value) => value.to_string(),
+        DeValue::Datetime(_) => "a date".to_owned(),
+        DeValue::Array(_) => "a list".to_owned(),
+        DeValue::Table(_) => "a table".to_owned(),
+    }
+}
+
+/// Keys by names that other programs have for them.
+const OTHER_NAMES: [(&str, &str); 4] = [
+    ("min", "threshold"),
+    ("minimum", "threshold"),
+    ("cutoff", "threshold"),
+    ("words", "names"),
+];
 
 /// The key whose value tells a variant apart from others.
 fn tag_key(variant: &Value) -> Option<&str> {
@@ -303,6 +481,16 @@ fn set(table: &mut toml::Table, steps: &[Step], value: toml::Value, path: &str) 
                     .get_mut(*index)
                     .ok_or_else(|| format!("'{path}' asks for entry {index} of a list with {len}"))?
             }
+            // `features.3` is as good as `features[3]`.
+            (Step::Key(key), toml::Value::Array(array)) => {
+                let index: usize = key.parse().map_err(|_| {
+                    format!("'{path}' leads into a list: name an entry by its number, from 0, as in features[3].lengths")
+                })?;
+                let len = array.len();
+                array
+                    .get_mut(index)
+                    .ok_or_else(|| format!("'{path}' asks for entry {index} of a list with {len}"))?
+            }
             _ => return Err(format!("'{path}' leads into a value that is no table")),
         };
     }
@@ -344,9 +532,43 @@ mod tests {
                 "[[features]]\nlower = true",
                 "2:1: the key 'kind' is missing in features[0]; kinds are bias",
             ),
-            ("[model]\norder = 'two'", "2:9: invalid type: string \"two\""),
-            ("[labels]\nscheme = 'bio'", "2:10: unknown variant `bio`"),
-            ("[text]\ntokenizer = 'finest'", "2:13: "),
+            (
+                "[model]\norder = 'two'",
+                "2:9: model.order should be a whole number from 0, and is the text \"two\"",
+            ),
+            (
+                "[model]\norder = -1",
+                "2:9: model.order should be a whole number from 0, and is the number -1",
+            ),
+            (
+                "[labels]\nscheme = 'iobs'",
+                "2:10: unknown value 'iobs' of labels.scheme, did you mean 'iobes'?",
+            ),
+            (
+                "[text]\ntokenizer = 'fin'",
+                "2:13: unknown value 'fin' of text.tokenizer, did you mean 'fine'?",
+            ),
+            (
+                "[data.read]\nformat = 'conl'",
+                "2:10: unknown value 'conl' of data.read.format, did you mean 'conllu'?",
+            ),
+            ("[data]\ntrain = 'x'", "2:9: data.train is a list: write [\"x\"]"),
+            (
+                "[training]\nc2 = 'much'",
+                "2:6: training.c2 should be a number, and is the text \"much\"",
+            ),
+            (
+                "[features]\nkind = 'word'",
+                "1:1: features should be a list, and is a table",
+            ),
+            (
+                "features = [\n{ kind = 'word' },\n{ kind = 'position', of = 'documnt' },\n]",
+                "3:27: unknown value 'documnt' of features[1].of, did you mean 'document'?",
+            ),
+            (
+                "[[postprocess]]\nkind = 'confidence'\nmin = 0.5",
+                "3:1: unknown key 'min' in postprocess[0], did you mean 'threshold'?",
+            ),
             ("window = \n", "1:10: "),
             (
                 "zzzzz = 1",
@@ -355,6 +577,17 @@ mod tests {
         ] {
             let found = problem(text);
             assert!(found.starts_with(expected), "{text}\n{found}\n{expected}");
+        }
+    }
+
+    #[test]
+    fn schemes_have_the_names_of_the_command_line() {
+        for (name, scheme) in [("bio", "iob2"), ("bioes", "iobes"), ("bilou", "iobes")] {
+            let config = Config::parse(&format!("[labels]\nscheme = '{name}'"), &[]).unwrap();
+            assert!(
+                config.to_toml().contains(&format!("scheme = \"{scheme}\"")),
+                "{name}"
+            );
         }
     }
 
@@ -501,6 +734,7 @@ mod tests {
             "model.order=2",
             "features[0].lengths=[3, 4]",
             "text.tokenizer=fine",
+            "features.0.lower=true",
         ])
         .unwrap();
         assert_eq!(config.training.c2, Some(0.5));
@@ -516,10 +750,15 @@ mod tests {
             ("training", "not of the form"),
             ("training..c2=1", "no path"),
             ("features[7].lower=true", "entry 7 of a list with 1"),
+            ("features.7.lower=true", "entry 7 of a list with 1"),
+            (
+                "features.lower=true",
+                "name an entry by its number, from 0, as in features[3].lengths",
+            ),
             ("window.size=1", "-o window.size=1: "),
             (
                 "model.order=many",
-                "-o model.order=many: invalid type: string \"many\"",
+                "-o model.order=many: model.order should be a whole number from 0, and is the text \"many\"",
             ),
             (
                 "features[0].lengts=[1]",
@@ -542,7 +781,10 @@ mod tests {
             Config::parse("", &overrides).map_err(|error| error.to_string())
         };
         let error = set(["training.c2=1", "training.c1=much", "window=2"]).unwrap_err();
-        assert!(error.starts_with("-o training.c1=much: invalid type"), "{error}");
+        assert!(
+            error.starts_with("-o training.c1=much: training.c1 should be a number"),
+            "{error}"
+        );
         // Only the whole of them has to make sense.
         let feature = set(["training.c2=1", "text.tokenizer.custom=1", "text.tokenizer=fine"]);
         assert_eq!(feature.unwrap().text.tokenizer.to_string(), "fine");

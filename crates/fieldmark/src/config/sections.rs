@@ -68,9 +68,11 @@ pub enum SchemeName {
     /// Every span begins with B (also BIO)
     #[default]
     #[cfg_attr(feature = "clap", value(alias = "bio"))]
+    #[serde(alias = "bio")]
     Iob2,
     /// B, I, E, and S for a span of one token (also BIOES, BILOU)
     #[cfg_attr(feature = "clap", value(aliases = ["bioes", "bilou"]))]
+    #[serde(alias = "bioes", alias = "bilou")]
     Iobes,
 }
 

@@ -52,6 +52,15 @@ impl AnyPipeline {
         }
     }
 
+    /// The columns of the input that the model was trained with and that a document lacks; see
+    /// [`Pipeline::missing_columns`].
+    pub fn missing_columns(&self, document: &Document) -> Vec<&str> {
+        match self {
+            AnyPipeline::Chain(pipeline) => pipeline.missing_columns(document),
+            AnyPipeline::Graph(pipeline) => pipeline.missing_columns(document),
+        }
+    }
+
     /// What it is, and what it was trained on.
     pub fn card(&self) -> &ModelCard {
         match self {

@@ -5,8 +5,9 @@ use crate::Error;
 use crate::config::Config;
 use crate::training::{Progress, Stop};
 use fieldmark_core::container::{Container, ContainerWriter};
+use fieldmark_text::features::FeatureConfig;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What whoever gets a model should know about it. It is kept in the model file.
@@ -47,26 +48,54 @@ pub struct Counts {
     pub tokens: usize,
     /// Spans of each type.
     pub spans: BTreeMap<String, usize>,
+    /// The columns of the input that features look at, as far as documents had them; `None` if that was not noted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub columns: Option<Vec<String>>,
     /// The same for the same data, described by the same features.
     pub fingerprint: String,
 }
 
 impl Counts {
     /// Those of labelled documents. Labels in columns are no spans, whatever they look like.
-    pub(super) fn of(train: &[Labelled<'_>], sequences: usize, tokens: usize, fingerprint: u64) -> Self {
+    pub(super) fn of(
+        config: &Config,
+        train: &[Labelled<'_>],
+        sequences: usize,
+        tokens: usize,
+        fingerprint: u64,
+    ) -> Self {
         let mut spans: BTreeMap<String, usize> = BTreeMap::new();
         let layers = train.iter().flat_map(|labelled| &labelled.layers);
         for (_, span) in layers.filter(|layer| layer.of_spans).flat_map(LayerLabels::spans) {
             *spans.entry(span.kind.to_owned()).or_default() += 1;
         }
+        let columns = input_columns(config).filter(|column| {
+            let mut sentences = train.iter().map(|labelled| &labelled.sentences);
+            sentences.any(|sentences| sentences.has_column(column))
+        });
+        let columns = columns.map(str::to_owned).collect();
         Self {
             documents: train.len(),
             sequences,
             tokens,
             spans,
+            columns: Some(columns),
             fingerprint: format!("{fingerprint:016x}"),
         }
     }
+}
+
+/// The columns of the input that the features of a config look at, each once.
+pub(super) fn input_columns(config: &Config) -> impl Iterator<Item = &str> {
+    let columns: BTreeSet<&str> = config
+        .features
+        .iter()
+        .filter_map(|feature| match feature {
+            FeatureConfig::Column(entry) => Some(entry.column.as_str()),
+            _ => None,
+        })
+        .collect();
+    columns.into_iter()
 }
 
 /// The section that holds the model card.

@@ -1,10 +1,12 @@
 //! [`Front`]: everything before the model, from a text to observations.
 
+use super::card::{ModelCard, input_columns};
 use super::sequences::Cutter;
 use super::stack::Stack;
 use crate::Error;
 use crate::config::Config;
 use fieldmark_core::container::{Container, ContainerWriter};
+use fieldmark_text::document::Document;
 use fieldmark_text::features::{Extractor, Preprocessor, Resources};
 use fieldmark_text::tokenize::Tokenizer;
 
@@ -37,6 +39,20 @@ impl Front {
             config,
             resources,
         })
+    }
+
+    /// The columns that the model was trained with and that a document lacks.
+    pub fn missing_columns<'a>(&'a self, card: &'a ModelCard, document: &Document) -> Vec<&'a str> {
+        let given = document.given.as_ref().filter(|_| !self.config.text.retokenize);
+        let lacks = |column: &&str| {
+            let mut columns = given.iter().flat_map(|given| &given.columns);
+            !columns.any(|given| given == column)
+        };
+        match &card.data.columns {
+            Some(columns) => columns.iter().map(String::as_str).filter(lacks).collect(),
+            // A model that does not know: of an earlier version, or of an annotation project.
+            None => input_columns(&self.config).filter(lacks).collect(),
+        }
     }
 
     /// Whether a container holds one.

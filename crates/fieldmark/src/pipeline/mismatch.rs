@@ -22,12 +22,19 @@ pub struct TokenMismatch {
     pub example: (String, Vec<String>),
     /// The tokenizer of the config.
     pub tokenizer: &'static str,
-    /// The built-in tokenizer that cuts the fewest otherwise, with their number, if it is a better one.
+    /// The built-in tokenizer that cuts the fewest otherwise, with their number, if it is clearly better.
     pub better: Option<(&'static str, usize)>,
 }
 
+/// So few tokens in a hundred may be cut otherwise without a word: every corpus has some that follow no rule.
+const FEW: usize = 2;
+
+/// Another tokenizer is advised if it cuts at most so many of a hundred of these tokens otherwise: one that is hardly
+/// better is made for other texts.
+const CLEARLY_BETTER: usize = 50;
+
 /// Compares the tokens that documents come with with those that the tokenizer makes of their normal form, as it does
-/// when the model is used; `None` if they are the same, or if the config does not take them as they are.
+/// when the model is used; `None` if nearly all are the same, or if the config does not take them as they are.
 pub fn token_mismatch(config: &TextConfig, documents: &[Document]) -> Option<TokenMismatch> {
     if config.retokenize {
         return None;
@@ -49,6 +56,9 @@ pub fn token_mismatch(config: &TextConfig, documents: &[Document]) -> Option<Tok
             }
         },
     );
+    if different * 100 < tokens * FEW {
+        return None;
+    }
     let (word, (_, pieces)) = examples.into_iter().rev().max_by_key(|(_, (count, _))| *count)?;
     // In columns, blanks separate all tokens: white space is right there, and nowhere else.
     let others = TokenizerProfile::NAMED
@@ -67,7 +77,7 @@ pub fn token_mismatch(config: &TextConfig, documents: &[Document]) -> Option<Tok
         tokens,
         example: (word, pieces),
         tokenizer: config.tokenizer.name(),
-        better: best.filter(|(_, count)| *count < different),
+        better: best.filter(|(_, count)| *count * 100 <= different * CLEARLY_BETTER),
     })
 }
 
@@ -125,7 +135,7 @@ impl fmt::Display for TokenMismatch {
             ),
             None => write!(
                 f,
-                ". No other built-in tokenizer cuts fewer; text.tokenizer = {{ custom = [...] }} takes regular expressions"
+                ". No other built-in tokenizer is much better; text.tokenizer = {{ custom = [...] }} takes regular expressions"
             ),
         }
     }
@@ -181,6 +191,28 @@ mod tests {
         assert_eq!(
             token_mismatch(&config(TokenizerProfile::Clinical), &documents),
             None
+        );
+    }
+
+    #[test]
+    fn few_tokens_that_are_cut_otherwise_are_no_matter() {
+        let mut documents = vec![document("take 3.75 mg"), document("give 2.5 mg")];
+        let punctuation = config(TokenizerProfile::Punctuation);
+        assert!(token_mismatch(&punctuation, &documents).is_some());
+        documents.resize(40, document("go to bed early today"));
+        assert_eq!(token_mismatch(&punctuation, &documents), None);
+    }
+
+    #[test]
+    fn a_tokenizer_that_is_hardly_better_is_not_advised() {
+        // Brackets are cut off by all of them.
+        let documents = [document("x). y). z). 3.75 p")];
+        let found = token_mismatch(&config(TokenizerProfile::Punctuation), &documents).unwrap();
+        assert_eq!((found.different, found.better), (4, None), "{found}");
+        assert!(
+            found
+                .to_string()
+                .contains("No other built-in tokenizer is much better")
         );
     }
 

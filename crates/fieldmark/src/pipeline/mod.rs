@@ -13,6 +13,7 @@ mod labelled;
 mod learnable;
 mod lists;
 mod mismatch;
+mod precheck;
 mod score;
 mod scorer;
 mod sequences;
@@ -31,6 +32,7 @@ pub use graph::{
 pub(crate) use labelled::labelled_data;
 pub use learnable::check_spans;
 pub use mismatch::{TokenMismatch, token_mismatch};
+pub use precheck::check_config;
 pub use score::Scores;
 pub use train::{RunOptions, RunSummary, TrainedPipeline, train_pipeline};
 
@@ -39,6 +41,7 @@ use crate::config::Config;
 use fieldmark_chain::ChainModel;
 use fieldmark_core::container::{Container, ContainerWriter};
 use fieldmark_graph::GraphModel;
+use fieldmark_text::document::Document;
 use front::Front;
 use std::path::Path;
 use std::sync::Arc;
@@ -56,6 +59,12 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
+    /// The columns of the input that the model was trained with and that a document lacks: it has learned to look at them,
+    /// and its labels are worse without.
+    pub fn missing_columns(&self, document: &Document) -> Vec<&str> {
+        self.front.missing_columns(&self.card, document)
+    }
+
     /// The config that it was trained with.
     pub fn config(&self) -> &Config {
         &self.front.config

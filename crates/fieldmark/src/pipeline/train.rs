@@ -137,7 +137,7 @@ pub fn train_pipeline(
     if sequences == 0 {
         return Err(Error::Option(nothing_labelled(config, documents)));
     }
-    let counts = Counts::of(&train, data.len(), data.positions(), data.fingerprint());
+    let counts = Counts::of(config, &train, data.len(), data.positions(), data.fingerprint());
     let Trained {
         model,
         features,

@@ -97,12 +97,14 @@ pub struct Row {
 pub const JOINT: &str = "joint accuracy";
 
 /// What was measured on one part.
-#[derive(Clone)]
+#[derive(Clone, Serialize)]
 pub struct Measured {
-    of: String,
-    measure: &'static str,
-    value: f64,
+    /// A type, a layer, or `all`.
+    pub of: String,
+    pub measure: &'static str,
+    pub value: f64,
     /// How much there was to find, if that was counted.
+    #[serde(skip)]
     gold: u64,
 }
 

@@ -2,6 +2,7 @@
 
 use super::read::{self, ReadingOptions};
 use crate::console::Console;
+use crate::documents::MissingColumns;
 use crate::failure::Failure;
 use crate::options::machine::Threads;
 use crate::options::significance::TestOptions;
@@ -14,7 +15,7 @@ use fieldmark::core::container::Container;
 use fieldmark::text::document::Document;
 use fieldmark::text::render::html::Section;
 use fieldmark::text::tokenize::TokenizerProfile;
-use fieldmark::{Error, Pipeline};
+use fieldmark::{AnyPipeline, Error, Pipeline};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -62,7 +63,7 @@ pub struct DocumentOptions {
 
     /// Write a page with tables, plots and the worst errors in context
     #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
+    pub(super) html: Option<PathBuf>,
 
     /// How many errors of each kind --html and --json show [default: 10]
     #[arg(long, value_name = "N")]
@@ -141,9 +142,23 @@ impl DocumentOptions {
             }
             (Some(model), [gold]) => {
                 let pipeline = pipeline(model)?;
-                let labels = pipeline.config().labels.column.is_some();
                 let read = &pipeline.config().data.read;
+                let labels = match &pipeline {
+                    AnyPipeline::Chain(pipeline) => pipeline.config().labels.column.is_some(),
+                    AnyPipeline::Graph(pipeline) => !pipeline.has_spans(),
+                };
                 let documents = self.reading.gold(gold, Some(read), labels, console)?;
+                let mut missing = MissingColumns::default();
+                documents
+                    .iter()
+                    .for_each(|document| missing.add(pipeline.missing_columns(document)));
+                missing.tell(console);
+                let pipeline = match pipeline {
+                    AnyPipeline::Chain(pipeline) => *pipeline,
+                    AnyPipeline::Graph(pipeline) => {
+                        return self.run_graph(&pipeline, &documents, gold, json, console);
+                    }
+                };
                 if labels {
                     return self.run_labels(&pipeline, &documents, gold, json, console);
                 }
@@ -206,7 +221,7 @@ impl DocumentOptions {
         console.print(&text)
     }
 
-    fn options(&self, pairs: &[Pair]) -> AssessOptions {
+    pub(super) fn options(&self, pairs: &[Pair]) -> AssessOptions {
         let defaults = AssessOptions::default();
         let mut measures = self.measure.clone();
         if measures.is_empty() {
@@ -295,16 +310,16 @@ impl DocumentOptions {
     }
 }
 
-fn pipeline(model: &Path) -> Result<Pipeline, Failure> {
+fn pipeline(model: &Path) -> Result<AnyPipeline, Failure> {
     let container = Arc::new(Container::open(model).map_err(Error::from)?);
-    if !Pipeline::is_in(&container) {
+    if !AnyPipeline::is_in(&container) {
         return Err(Failure::user(format_args!(
             "{}: this model reads observations. Label the data with `fieldmark tag` and score its output: `fieldmark tag \
              --model MODEL DATA | fieldmark eval`",
             model.display()
         )));
     }
-    Ok(Pipeline::from_container(container)?)
+    Ok(AnyPipeline::from_container(container)?)
 }
 
 fn pair(gold: Vec<Document>, predicted: Vec<Document>, file: &Path) -> Result<Pairing, Failure> {

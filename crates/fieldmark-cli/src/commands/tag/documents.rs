@@ -5,7 +5,7 @@ use super::answer::{Answers, Wanted};
 use super::limits::Limits;
 use super::trouble::{Tally, Trouble, problem};
 use crate::console::Console;
-use crate::documents;
+use crate::documents::{self, MissingColumns};
 use crate::failure::Failure;
 use fieldmark::config::Config;
 use fieldmark::core::Scheme;
@@ -140,6 +140,7 @@ impl Arguments {
         annotators.resize_with(rayon::current_num_threads(), || None);
         let mut notices = Notices::new();
         let mut tally = Tally::new(console);
+        let mut missing = MissingColumns::default();
         let labels = &pipeline.config().labels;
         let header = Header {
             config: pipeline.config(),
@@ -156,6 +157,9 @@ impl Arguments {
             &mut notices,
             console,
             |group, notices| {
+                group
+                    .iter()
+                    .for_each(|document| missing.add(pipeline.missing_columns(document)));
                 each_share(
                     group,
                     &mut annotators,
@@ -180,6 +184,7 @@ impl Arguments {
         output.finish().map_err(|error| self.unwritten(error))?;
         drop(output);
         documents::tell(&notices, console);
+        missing.tell(console);
         tally.finish(limits.fix_labels, INPUT)
     }
 

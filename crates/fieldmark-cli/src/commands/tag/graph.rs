@@ -4,7 +4,7 @@ use super::Arguments;
 use super::documents::{Header, INPUT, each_share};
 use super::trouble::{Tally, Trouble};
 use crate::console::Console;
-use crate::documents;
+use crate::documents::{self, MissingColumns};
 use crate::failure::Failure;
 use fieldmark::config::LayerConfig;
 use fieldmark::text::document::Document;
@@ -99,7 +99,11 @@ impl Arguments {
         let joins = columns.len() > 1 && self.writes_html()?;
         let mut annotators: Vec<Option<GraphAnnotator<'_>>> = Vec::new();
         annotators.resize_with(rayon::current_num_threads(), || None);
+        let mut missing = MissingColumns::default();
         self.for_each_group(pipeline.config(), &files, notices, console, |group, notices| {
+            group
+                .iter()
+                .for_each(|document| missing.add(pipeline.missing_columns(document)));
             // Options were tried before.
             let annotator = || pipeline.annotator_with(options.clone());
             each_share(group, &mut annotators, annotator, |annotator, document| {
@@ -118,6 +122,7 @@ impl Arguments {
             }
             Ok(())
         })?;
+        missing.tell(console);
         output.finish().map_err(|error| self.unwritten(error))
     }
 
@@ -153,7 +158,11 @@ impl Arguments {
             probabilities: self.wanted.probs,
         };
         let files = self.inputs(pipeline.config(), files)?;
+        let mut missing = MissingColumns::default();
         self.for_each_group(pipeline.config(), &files, notices, console, |group, _| {
+            group
+                .iter()
+                .for_each(|document| missing.add(pipeline.missing_columns(document)));
             let annotator = || pipeline.annotator_with(options.clone());
             let answers = each_share(group, &mut annotators, annotator, |annotator, document| {
                 annotator.answers(document)
@@ -170,6 +179,7 @@ impl Arguments {
             }
             Ok(())
         })?;
+        missing.tell(console);
         Ok(output.flush()?)
     }
 }

@@ -10,7 +10,7 @@ use fieldmark::config::{Config, TrainingConfig};
 use fieldmark::core::container::Container;
 use fieldmark::core::optimize::OptimizeError;
 use fieldmark::text::formats::Notices;
-use fieldmark::{Error, RunOptions, Stop, token_mismatch, train_config};
+use fieldmark::{Error, RunOptions, Stop, check_config, token_mismatch, train_config};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -110,6 +110,7 @@ impl Arguments {
                 "{name}: data.train names no file. Add one, or give it with -o 'data.train=[\"train.tsv\"]'"
             )));
         }
+        check_config(&config, folder).map_err(failure)?;
         self.run.threads.start()?;
         interrupt::listen()?;
         let mut notices = Notices::new();

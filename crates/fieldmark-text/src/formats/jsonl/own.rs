@@ -10,11 +10,12 @@ use serde_json::{Map, Value};
 use std::io;
 use std::ops::Range;
 
-const FIELDS: [&str; 8] = [
+const FIELDS: [&str; 9] = [
     "id",
     "unmarked",
     "text",
     "annotations",
+    "open",
     "relations",
     "elements",
     "given",
@@ -104,6 +105,20 @@ pub fn read(mut object: Map<String, Value>, context: &mut Context<'_>) -> Result
                 .add(NoticeKind::OutsideText, &id, Some(context.line), message);
         }
     }
+    if let Some(open) = &mut document.open {
+        let count = open.len();
+        open.retain_mut(|open| {
+            let bytes = offsets.byte(open.range.start).zip(offsets.byte(open.range.end));
+            let found = bytes.filter(|(start, end)| start < end);
+            found.map(|(start, end)| open.range = start..end).is_some()
+        });
+        if open.len() < count {
+            let message = "open labels were left out: they are outside of the text";
+            context
+                .notices
+                .add(NoticeKind::OutsideText, &id, Some(context.line), message);
+        }
+    }
     document.text = text;
     Ok(document)
 }
@@ -127,6 +142,8 @@ pub fn write(document: &Document, notices: &mut Notices) -> io::Result<Value> {
         .iter_mut()
         .map(|element| &mut element.range)
         .for_each(count);
+    let open = copy.open.iter_mut().flatten();
+    open.map(|open| &mut open.range).for_each(count);
     let tokens = copy
         .given
         .iter_mut()

@@ -1,5 +1,5 @@
 use super::*;
-use crate::document::{Annotation, Element, GivenToken, GivenTokens, Place, Relation};
+use crate::document::{Annotation, Element, GivenToken, GivenTokens, OpenLabel, Place, Relation};
 use crate::formats::NoticeKind;
 use crate::formats::testing::{annotations, kinds, read_all, write_all};
 use proptest::prelude::*;
@@ -190,6 +190,12 @@ fn whole() -> impl Strategy<Value = Document> {
                     ..GivenTokens::default()
                 });
             }
+            let open = spans.iter().map(|span| OpenLabel {
+                range: span.range(),
+                labels: vec!["O".to_owned(), "S-X".to_owned()],
+                ..OpenLabel::default()
+            });
+            document.open = (end > 2).then(|| open.collect());
             document.annotations = spans;
             document.meta = meta;
             document

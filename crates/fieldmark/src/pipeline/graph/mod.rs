@@ -21,6 +21,7 @@ use crate::Error;
 use crate::config::{Config, LayerConfig};
 use fieldmark_core::container::{Container, ContainerWriter};
 use fieldmark_graph::GraphModel;
+use fieldmark_text::document::Document;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -59,6 +60,12 @@ impl GraphPipeline {
             model,
             card,
         })
+    }
+
+    /// The columns of the input that the model was trained with and that a document lacks; see
+    /// [`Pipeline::missing_columns`](crate::Pipeline::missing_columns).
+    pub fn missing_columns(&self, document: &Document) -> Vec<&str> {
+        self.front.missing_columns(&self.card, document)
     }
 
     /// The config that it was trained with.

@@ -104,7 +104,7 @@ pub fn train_graph(
     };
     let structure = Structure::build(&data, &description, Relations::none())?;
     tell_computed_factors(&structure, &data, &origins, &mut notices)?;
-    let counts = Counts::of(&train, data.len(), data.positions(), data.fingerprint());
+    let counts = Counts::of(config, &train, data.len(), data.positions(), data.fingerprint());
     let run = Run {
         graph,
         layers: &layers,

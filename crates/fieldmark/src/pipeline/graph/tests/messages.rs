@@ -48,7 +48,10 @@ fn mistakes_have_a_sentence() {
     }
     let wrong = |text: &str| Config::parse(text, &[]).unwrap_err().to_string();
     for (text, expected) in [
-        ("[graph]\nkind = 'factorail'", "unknown variant"),
+        (
+            "[graph]\nkind = 'factorail'",
+            "unknown value 'factorail' of graph.kind, did you mean 'factorial'?",
+        ),
         (
             "[graph.inference]\nengine = 'lopy'",
             "unknown engine 'lopy' in graph.inference, did you mean 'loopy'?",
