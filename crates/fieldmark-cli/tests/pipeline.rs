@@ -365,7 +365,7 @@ fn models_that_read_text_take_constraints() {
         "{errors}"
     );
     assert!(
-        errors.contains("error: n: the sentence \"Ada sleeps here.\" has no labels"),
+        errors.contains("error: n: the sentence \"Ada sleeps here.\" has no label sequence"),
         "{errors}"
     );
 }

@@ -133,7 +133,9 @@ fn what_cannot_be_satisfied_is_said() {
         "{error}"
     );
     assert!(
-        error.contains("error: test.txt:1:1: the sequence that starts here and 2 others have no labels"),
+        error.contains(
+            "error: test.txt:1:1: the sequence that starts here and 2 others have no label sequence"
+        ),
         "{error}"
     );
     let error = place.refuse("tag --model model.fmk --forbid X:Y test.txt");

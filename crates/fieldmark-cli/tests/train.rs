@@ -180,6 +180,7 @@ fn options_are_named_as_they_are_typed() {
     let place = Place::with_data();
     for (options, expected) in [
         ("--num-memories 0", "--num-memories is 0, expected 1 to 1000"),
+        ("--c2 -1", "--c2 is -1, expected"),
         ("--max-linesearch 0", "--max-linesearch is 0, expected"),
         (
             "--algorithm l2sgd --calibration-rate 1",
@@ -218,6 +219,7 @@ fn options_are_named_as_they_are_typed() {
     ] {
         let error = place.refuse(&format!("train {options} --model m.fmk train.txt"));
         assert!(error.contains(expected), "{options}: {error}");
+        assert_eq!(error.lines().count(), 1, "nothing was read: {error}");
     }
 }
 

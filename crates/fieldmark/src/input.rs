@@ -215,7 +215,7 @@ mod tests {
             skip: vec!["#".into(), "-DOC\\START\t-".into()],
             step_observations: Some(StepEnd::Left),
             observed_columns: Some(3),
-            ..InputFormat::columns(Some("U00:%x[0,0]\n\tB\\\n".into()))
+            ..InputFormat::columns(Some("U00:%x[0,0]\tand\\so on\nB\n".into()))
         };
         for input in [InputFormat::attributes(), InputFormat::columns(None), columns] {
             assert_eq!(InputFormat::from_text(&input.to_text()), Ok(input));

@@ -67,6 +67,19 @@ impl Algorithm {
     }
 }
 
+impl Algorithm {
+    /// Whether the options are in their ranges, which is noticed at the latest when training begins.
+    ///
+    /// # Errors
+    /// The first option that is not.
+    pub fn check(&self) -> Result<(), Error> {
+        match self {
+            Algorithm::Generative(..) => Ok(()),
+            _ => f64::machine(self, Start::Weights(Vec::new())).map(drop),
+        }
+    }
+}
+
 impl Default for Algorithm {
     fn default() -> Self {
         Algorithm::Lbfgs(LbfgsOptions::default())

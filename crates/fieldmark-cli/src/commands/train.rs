@@ -156,6 +156,7 @@ impl Arguments {
             patience: self.run.patience,
             checkpoint: None,
         };
+        options.algorithm.check()?;
         self.check_files()?;
         options.checkpoint = self
             .checkpoints

@@ -117,7 +117,7 @@ fn declared(bytes: &[u8]) -> Option<String> {
 /// A page, with places in its text.
 struct Parsed {
     document: Document,
-    /// Parts of the text of the document around which no tag can be put in the file.
+    /// Parts of the text of the document around which no tag can be put in the file, with the white space before them.
     unmarkable: Vec<Range<usize>>,
     /// Where tags of annotations stand in the file, in order.
     tags: Vec<Range<usize>>,
@@ -361,7 +361,7 @@ impl Page<'_> {
             if matches!(name, "title" | "textarea")
                 && let Some(start) = self.raw.take()
             {
-                self.unmarkable.push(self.flow.since(start));
+                self.unmarkable.push(start..self.flow.mark());
             }
             if self.counts.get(name).is_none_or(|count| *count == 0) {
                 self.flow.line();
@@ -409,7 +409,7 @@ impl Page<'_> {
     fn finish(mut self) -> Parsed {
         let end = self.source.len();
         if let Some(start) = self.raw.take() {
-            self.unmarkable.push(self.flow.since(start));
+            self.unmarkable.push(start..self.flow.mark());
         }
         while !self.open.is_empty() {
             self.close(end);

@@ -29,6 +29,9 @@ pub fn check_config(config: &Config, folder: &Path) -> Result<(), Error> {
             )));
         }
     }
+    if config.graph.is_none() {
+        config.training.algorithm(&[])?.check()?;
+    }
     check_steps(config)?;
     config.postprocess.clone().load(folder)?;
     config.identify.clone().load(folder)?;

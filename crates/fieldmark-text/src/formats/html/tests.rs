@@ -186,6 +186,20 @@ fn marks_of_an_earlier_run_are_replaced() {
 }
 
 #[test]
+fn blanks_at_the_beginning_of_an_input_are_not_marked() {
+    let html = "word<pre> \n<textarea> &amp;";
+    let mut document = read(html);
+    assert_eq!(document.text, "word\n \n &");
+    document.annotations = vec![Annotation::new(0..9, "A")];
+    let (marked, notices) = written(std::slice::from_ref(&document), |out| {
+        HtmlWriter::over(out, &source(html), Encoding::DETECT).unwrap()
+    });
+    assert_eq!(notices.all().len(), 1);
+    let marked = String::from_utf8(marked).unwrap();
+    assert_eq!(read(&marked).text, document.text, "{marked}");
+}
+
+#[test]
 fn depth_and_length_are_no_danger() {
     for name in [
         "div",
