@@ -74,7 +74,7 @@ impl Algorithm {
     /// The first option that is not.
     pub fn check(&self) -> Result<(), Error> {
         match self {
-            Algorithm::Generative(..) => Ok(()),
+            Algorithm::Generative(_, smoothing) => check_smoothing(*smoothing),
             _ => f64::machine(self, Start::Weights(Vec::new())).map(drop),
         }
     }
@@ -234,14 +234,19 @@ pub fn train(
     Ok(trained)
 }
 
-fn count(kind: Generative, data: Dataset, smoothing: f64) -> Result<Trained, Error> {
-    if !(smoothing.is_finite() && smoothing > 0.0) {
-        return Err(Error::Optimize(OptimizeError::Option {
-            name: "smoothing",
-            value: smoothing,
-            expected: "a finite number above 0",
-        }));
+fn check_smoothing(smoothing: f64) -> Result<(), Error> {
+    if smoothing.is_finite() && smoothing > 0.0 {
+        return Ok(());
     }
+    Err(Error::Optimize(OptimizeError::Option {
+        name: "smoothing",
+        value: smoothing,
+        expected: "a finite number above 0",
+    }))
+}
+
+fn count(kind: Generative, data: Dataset, smoothing: f64) -> Result<Trained, Error> {
+    check_smoothing(smoothing)?;
     let model = generative::estimate(kind, data, smoothing)?;
     let features = model.weights().len();
     Ok(Trained {
