@@ -16,12 +16,6 @@ use std::path::Path;
 /// # Errors
 /// The first mistake.
 pub fn check_config(config: &Config, folder: &Path) -> Result<(), Error> {
-    if config.graph.is_some() {
-        config.check_graph()?;
-    } else {
-        config.model.structure()?;
-        config.training.algorithm(&[])?;
-    }
     for (name, value) in [("c1", config.training.c1), ("c2", config.training.c2)] {
         if let Some(value) = value.filter(|value| !(value.is_finite() && *value >= 0.0)) {
             return Err(Error::Option(format!(
@@ -29,7 +23,10 @@ pub fn check_config(config: &Config, folder: &Path) -> Result<(), Error> {
             )));
         }
     }
-    if config.graph.is_none() {
+    if config.graph.is_some() {
+        config.check_graph()?;
+    } else {
+        config.model.structure()?;
         config.training.algorithm(&[])?.check()?;
     }
     check_steps(config)?;
