@@ -36,6 +36,15 @@ impl<'a> Offsets<'a> {
     /// Gets ready for a text.
     pub fn new(text: &'a str, unit: Unit) -> Self {
         let mut steps = vec![(0, 0)];
+        if text.is_ascii() && unit != Unit::NonSpace {
+            let end = text.len();
+            return Self {
+                text,
+                unit,
+                steps,
+                end,
+            };
+        }
         let (mut count, mut difference) = (0, 0);
         for (byte, c) in text.char_indices() {
             if byte - count != difference {

@@ -1,6 +1,6 @@
 //! [`Dictionary`]: names with their identifiers, found in texts at the borders of tokens.
 
-use super::folding::{DictionaryOptions, Folder};
+use super::folding::{DictionaryOptions, Fold, Folder};
 use super::lines::{Problem, for_each_line, is_comment};
 use super::trie::{Cursor, Trie};
 use crate::error::ReadError;
@@ -59,7 +59,17 @@ impl NameId {
 
 /// What a dictionary knows about a token that a name may begin with: enough to go on with the tokens after it.
 #[derive(Clone, Copy, Debug)]
-pub struct Beginning(Option<Place>);
+pub struct Beginning(Option<First>);
+
+/// A place after the first token.
+#[derive(Clone, Copy, Debug)]
+struct First {
+    place: Place,
+    /// The name that is the token alone.
+    name: Option<NameId>,
+    /// Whether some name has a blank there.
+    before_blank: bool,
+}
 
 /// A place in the search tree.
 #[derive(Clone, Copy, Debug)]
@@ -325,7 +335,7 @@ impl Dictionary {
         let mut first = 0;
         while first < tokens.len() {
             let longest = match beginning(first).0 {
-                Some(place) => self.longest(text, &tokens[first..], place),
+                Some(beginning) => self.longest(text, &tokens[first..], beginning),
                 None => None,
             };
             match longest {
@@ -347,23 +357,31 @@ impl Dictionary {
         let goes_on = place
             .folder
             .feed(token, &mut |byte| self.trie.step(&mut place.cursor, byte));
-        Beginning((goes_on && place.cursor.depth > 0).then_some(place))
+        Beginning((goes_on && place.cursor.depth > 0).then(|| First {
+            place,
+            name: self.trie.accepted(place.cursor).map(NameId),
+            before_blank: self.options.spaces == Fold::Ignore
+                || self.trie.step(&mut place.cursor.clone(), b' '),
+        }))
     }
 
-    /// The longest name that begins with the first token, and the number of its tokens. `place` is after that token.
+    /// The longest name that begins with the first token, and the number of its tokens.
     #[inline]
-    fn longest(&self, text: &str, tokens: &[Token], place: Place) -> Option<(usize, NameId)> {
+    fn longest(&self, text: &str, tokens: &[Token], first: First) -> Option<(usize, NameId)> {
         let Place {
             mut cursor,
             mut folder,
-        } = place;
-        let mut longest = self.trie.accepted(cursor).map(|key| (1, NameId(key)));
+        } = first.place;
+        let mut longest = first.name.map(|name| (1, name));
         for (at, pair) in tokens.windows(2).enumerate() {
             let token = &pair[1];
             let (Some(gap), Some(inside)) = (text.get(pair[0].end..token.start), text.get(token.range()))
             else {
                 break;
             };
+            if at == 0 && gap == " " && !first.before_blank {
+                break;
+            }
             if !folder.feed(gap, &mut |byte| self.trie.step(&mut cursor, byte)) {
                 break;
             }

@@ -71,7 +71,9 @@ impl Context {
                     concepts,
                 }
             }
-            FeatureConfig::Dictionary(list) => Self::Names(Names::new(list, resources, preprocessor)?),
+            FeatureConfig::Dictionary(list) => {
+                Self::Names(Names::new(&config.name(), list, resources, preprocessor)?)
+            }
             FeatureConfig::Ancestors(ancestors) => {
                 Self::Above(Above::new(ancestors, resources, preprocessor)?)
             }
@@ -126,7 +128,7 @@ impl Context {
                     facts.end_token();
                 }
             }
-            Self::Names(names) => names.facts(name, sequence, numbers, facts),
+            Self::Names(names) => names.facts(sequence, numbers, facts),
             Self::Above(above) => above.facts(name, sequence, facts),
             Self::Polarities(polarities) => polarities.facts(name, sequence, facts),
             Self::Regex(regex) => {
@@ -214,6 +216,20 @@ impl std::fmt::Display for Solid<'_> {
     }
 }
 
+/// A fact that is always written alike, and the hash of its text.
+#[derive(Clone, Debug)]
+pub(super) struct Phrase {
+    text: String,
+    hash: u64,
+}
+
+impl From<String> for Phrase {
+    fn from(text: String) -> Self {
+        let hash = name_hash::base(&text);
+        Self { text, hash }
+    }
+}
+
 /// A fact about a token of the sequence at hand.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fact {
@@ -271,6 +287,17 @@ impl Facts {
         self.facts.push(Fact {
             hash: name_hash::base(&self.text[start..]),
             value,
+            end: self.text.len() as u32,
+        });
+    }
+
+    /// A fact about the open token that needs no writing and hashing.
+    #[inline]
+    pub fn repeat(&mut self, phrase: &Phrase) {
+        self.text.push_str(&phrase.text);
+        self.facts.push(Fact {
+            hash: phrase.hash,
+            value: 1.0,
             end: self.text.len() as u32,
         });
     }

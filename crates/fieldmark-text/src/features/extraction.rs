@@ -261,63 +261,85 @@ impl<'e, N: Numbering> Extraction<'e, N> {
     }
 
     fn add_conjunctions(&mut self, position: usize) {
-        for (index, operands) in self.extractor.conjunctions.iter().enumerate() {
-            let counts = operands
-                .iter()
-                .map(|operand| self.operand_facts(position, operand));
-            let choices = counts.fold(1, u32::saturating_mul);
-            for choice in 0..choices {
-                let mut left = choice;
-                let mut value = 1.0;
-                let hashes = operands.iter().map(|operand| {
-                    // Mostly there is nothing to choose.
-                    let mut fact = 0;
-                    if choices > 1 {
-                        let count = self.operand_facts(position, operand);
-                        (fact, left) = (left % count, left / count);
-                    }
-                    let (hash, factor) = self.operand_fact(position, operand, fact);
-                    value *= factor;
-                    name_hash::at(hash, operand.offset)
-                });
-                let hash = name_hash::joined(hashes);
-                let origin = Origin::Conjunction {
-                    index: index as u32,
-                    choice,
-                };
-                self.pending.push(Pending {
-                    hash,
-                    position: position as u32,
-                    value,
-                    origin,
-                });
+        let extractor = self.extractor;
+        for (index, operands) in extractor.conjunctions.iter().enumerate() {
+            let (mut choices, mut value) = (1u32, 1.0);
+            let hashes = operands.iter().map(|operand| {
+                let (count, hash, factor) = self.operand(position, operand);
+                choices = choices.saturating_mul(count);
+                value *= factor;
+                name_hash::at(hash, operand.offset)
+            });
+            let hash = name_hash::joined(hashes);
+            // Mostly there is nothing to choose.
+            match choices {
+                0 => {}
+                1 => self.add_conjunction(position, index, 0, hash, value),
+                _ => self.add_choices(position, index, operands, choices),
             }
         }
     }
 
-    /// How many facts an operand has at a position.
+    /// A conjunction of operands of which some say several things: one observation for each choice.
+    fn add_choices(&mut self, position: usize, index: usize, operands: &[Operand], choices: u32) {
+        for choice in 0..choices {
+            let (mut left, mut value) = (choice, 1.0);
+            let hashes = operands.iter().map(|operand| {
+                let (count, ..) = self.operand(position, operand);
+                let fact = left % count;
+                left /= count;
+                let (hash, factor) = self.operand_fact(position, operand, fact);
+                value *= factor;
+                name_hash::at(hash, operand.offset)
+            });
+            let hash = name_hash::joined(hashes);
+            self.add_conjunction(position, index, choice, hash, value);
+        }
+    }
+
     #[inline]
-    fn operand_facts(&self, position: usize, operand: &Operand) -> u32 {
+    fn add_conjunction(&mut self, position: usize, index: usize, choice: u32, hash: u64, value: f32) {
+        let index = index as u32;
+        self.pending.push(Pending {
+            hash,
+            position: position as u32,
+            value,
+            origin: Origin::Conjunction { index, choice },
+        });
+    }
+
+    /// How many facts an operand has at a position, and hash and value of the first one.
+    #[inline]
+    fn operand(&self, position: usize, operand: &Operand) -> (u32, u64, f32) {
         let Some(token) = place(position, operand.offset, self.tokens.len()) else {
-            return 0;
+            return (0, 0, 0.0);
         };
         match operand.of {
             OperandOf::Local(number) => {
-                let hashes = self.known.hashes(self.extractor, self.tokens[token], number);
-                hashes.len() as u32
+                let facts = self.known.operand(self.extractor, self.tokens[token], number);
+                (facts.count, facts.first, 1.0)
             }
-            OperandOf::Context(entry) => self.facts[entry].of(token).len() as u32,
+            OperandOf::Context(entry) => {
+                let facts = &self.facts[entry];
+                let all = facts.of(token);
+                match all.is_empty() {
+                    true => (0, 0, 0.0),
+                    false => {
+                        let first = facts.get(all.start);
+                        (all.len() as u32, first.hash, first.value)
+                    }
+                }
+            }
         }
     }
 
     /// Hash and value of one of them, which has to be there.
-    #[inline]
     fn operand_fact(&self, position: usize, operand: &Operand, fact: u32) -> (u64, f32) {
         let token = place(position, operand.offset, self.tokens.len()).unwrap_or(position);
         match operand.of {
             OperandOf::Local(number) => {
-                let hashes = self.known.hashes(self.extractor, self.tokens[token], number);
-                (hashes[fact as usize], 1.0)
+                let facts = self.known.operand(self.extractor, self.tokens[token], number);
+                (self.known.hash(facts, fact), 1.0)
             }
             OperandOf::Context(entry) => {
                 let facts = &self.facts[entry];

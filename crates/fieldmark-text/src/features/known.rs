@@ -40,10 +40,20 @@ impl Pieces {
 pub(super) struct Known {
     numbers: HashMap<u64, u32, BuildHasherDefault<Hashed>>,
     pub pieces: Pieces,
-    /// What conjunctions need: hashes of facts, and for every token and local operand their end.
+    /// What conjunctions need: the hashes of facts, for every token and local operand.
     hashes: Vec<u64>,
-    hash_ends: Vec<u32>,
+    operands: Vec<OperandFacts>,
     facts: TokenFacts,
+}
+
+/// What a local operand of conjunctions says about a token.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OperandFacts {
+    /// The hash of the first fact, if there is one.
+    pub first: u64,
+    start: u32,
+    /// The number of facts.
+    pub count: u32,
 }
 
 /// All facts about one token, entry by entry.
@@ -150,6 +160,7 @@ impl Known {
 
     fn add_hashes(&mut self, extractor: &Extractor) {
         for operand in 0..extractor.local_operands {
+            let start = self.hashes.len();
             for (entry, _) in extractor
                 .local
                 .iter()
@@ -159,15 +170,23 @@ impl Known {
                 let facts = &self.facts.facts[self.facts.of(entry)];
                 self.hashes.extend(facts.iter().map(|&(hash, _)| hash));
             }
-            self.hash_ends.push(self.hashes.len() as u32);
+            self.operands.push(OperandFacts {
+                first: self.hashes.get(start).copied().unwrap_or_default(),
+                start: start as u32,
+                count: (self.hashes.len() - start) as u32,
+            });
         }
     }
 
-    /// The hashes of what a local operand of conjunctions says about a token.
+    /// What a local operand of conjunctions says about a token.
     #[inline]
-    pub fn hashes(&self, extractor: &Extractor, token: u32, operand: usize) -> &[u64] {
-        let end = token as usize * extractor.local_operands + operand;
-        let start = end.checked_sub(1).map_or(0, |before| self.hash_ends[before]);
-        &self.hashes[start as usize..self.hash_ends[end] as usize]
+    pub fn operand(&self, extractor: &Extractor, token: u32, operand: usize) -> OperandFacts {
+        self.operands[token as usize * extractor.local_operands + operand]
+    }
+
+    /// The hash of one of its facts, which has to be there.
+    #[inline]
+    pub fn hash(&self, facts: OperandFacts, fact: u32) -> u64 {
+        self.hashes[(facts.start + fact) as usize]
     }
 }

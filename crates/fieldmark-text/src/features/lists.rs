@@ -2,7 +2,7 @@
 
 use super::FeatureError;
 use super::config::{self, DictionaryMatch};
-use super::context::{Facts, Solid};
+use super::context::{Facts, Phrase, Solid};
 use super::extraction::Sequence;
 use super::extractor::distinct;
 use super::normal::Preprocessor;
@@ -13,12 +13,16 @@ use crate::dictionaries::{Dictionary, DictionaryOptions, Fold, Hierarchy, Hierar
 #[derive(Debug)]
 pub(super) struct Names {
     names: Dictionary,
-    borders: bool,
-    within: Option<usize>,
+    /// What is said of the first token of a name, and of the others.
+    first: Phrase,
+    others: Phrase,
+    /// What is said of tokens with a name so near.
+    within: Option<(usize, Phrase)>,
 }
 
 impl Names {
     pub fn new(
+        name: &str,
         list: &config::Dictionary,
         resources: &Resources,
         preprocessor: &Preprocessor,
@@ -39,14 +43,21 @@ impl Names {
             DictionaryMatch::Word => words(&names, options, preprocessor)?,
         };
         let names = preprocessor.normalize(names)?;
+        let part = |border: &str| match list.borders {
+            true => Phrase::from(format!("{name}:{border}")),
+            false => Phrase::from(name.to_owned()),
+        };
         Ok(Self {
             names,
-            borders: list.borders,
-            within: list.within,
+            first: part("B"),
+            others: part("I"),
+            within: list
+                .within
+                .map(|within| (within, Phrase::from(format!("{name}~{within}")))),
         })
     }
 
-    pub fn facts(&self, name: &str, sequence: &Sequence<'_>, numbers: &[u32], facts: &mut Facts) {
+    pub fn facts(&self, sequence: &Sequence<'_>, numbers: &[u32], facts: &mut Facts) {
         let tokens = sequence.tokens.len();
         // 1 for the first token of a name, 2 for the others.
         let mut found = vec![0u8; tokens];
@@ -64,16 +75,15 @@ impl Names {
             },
         );
         for token in 0..tokens {
-            match (found[token], self.borders) {
-                (0, _) => {}
-                (_, false) => facts.say(1.0, format_args!("{name}")),
-                (1, true) => facts.say(1.0, format_args!("{name}:B")),
-                (_, true) => facts.say(1.0, format_args!("{name}:I")),
+            match found[token] {
+                0 => {}
+                1 => facts.repeat(&self.first),
+                _ => facts.repeat(&self.others),
             }
-            if let Some(within) = self.within {
-                let near = token.saturating_sub(within)..(token + within + 1).min(tokens);
+            if let Some((within, phrase)) = &self.within {
+                let near = token.saturating_sub(*within)..(token + within + 1).min(tokens);
                 if found[near].iter().any(|&found| found > 0) {
-                    facts.say(1.0, format_args!("{name}~{within}"));
+                    facts.repeat(phrase);
                 }
             }
             facts.end_token();

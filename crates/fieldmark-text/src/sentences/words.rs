@@ -22,13 +22,23 @@ impl Iterator for Words<'_> {
         let rest = &self.text[self.at..];
         let start = self.at + (rest.len() - rest.trim_start().len());
         let mut after_stop = false;
-        for (index, c) in self.text[start..].char_indices() {
+        let mut end = start;
+        loop {
+            if !after_stop {
+                // Most of a text: characters that are neither white space nor stops.
+                let rest = self.text.as_bytes()[end..].iter();
+                end += rest.take_while(|byte| byte.is_ascii_graphic()).count();
+            }
+            let Some(c) = self.text[end..].chars().next() else {
+                break;
+            };
             let closes = is_wide_stop(c) || after_stop && (is_quote(c) || is_closing_bracket(c));
             if c.is_whitespace() || after_stop && !closes {
-                self.at = start + index;
-                return Some(start..self.at);
+                self.at = end;
+                return Some(start..end);
             }
             after_stop = closes;
+            end += c.len_utf8();
         }
         self.at = self.text.len();
         (start < self.at).then_some(start..self.at)

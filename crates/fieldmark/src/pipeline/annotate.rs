@@ -312,6 +312,7 @@ impl<'p> Annotator<'p> {
     ) -> Result<Vec<Annotation>, Error> {
         let names = self.pipeline.chain.labels();
         let name = |labels: &[u32]| labels.iter().map(|&label| names.name(label)).collect::<Vec<_>>();
+        let outside = names.get("O");
         let mut found = Vec::new();
         sentences.try_for_each(
             &document.text,
@@ -320,11 +321,11 @@ impl<'p> Annotator<'p> {
                 let scores = self.scorer.score(&self.tagger, sequence);
                 let mut quick = None;
                 if self.limits.is_none() {
-                    let labels = name(self.tagger.tag_scores(scores)?);
-                    if labels.iter().all(|&label| label == "O") {
+                    let labels = self.tagger.tag_scores(scores)?;
+                    if labels.iter().all(|&label| Some(label) == outside) {
                         return Ok(());
                     }
-                    quick = Some(labels).filter(|labels| self.scheme.violations(labels).is_empty());
+                    quick = Some(name(labels)).filter(|labels| self.scheme.violations(labels).is_empty());
                 }
                 allow(
                     &mut self.constraints,

@@ -72,6 +72,8 @@ impl Cutter {
                 }
             }
             None => {
+                // About as many as words of a text: it does not have to grow time and again.
+                sentences.tokens.reserve(text.len() / 5);
                 for range in self.splitter.split(text) {
                     self.normalizer
                         .tokenize_into(&self.tokenizer, text, range, &mut sentences.tokens);

@@ -18,6 +18,7 @@ use fieldmark::text::tokenize::Tokenizer;
 use fieldmark::text::{LabelSyntax, OutputFile, Source};
 use fieldmark::{Annotator, AnnotatorOptions, Error, Impossible, Pipeline};
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -426,10 +427,9 @@ impl DocumentWriter for SpanTable {
             let range = annotation.range();
             let count = |byte| offsets.count(byte).unwrap_or_default();
             let score = confidence(annotation.score);
-            let identifiers = if annotation.identifiers.is_empty() {
-                "-".to_owned()
-            } else {
-                annotation.identifiers.join(",")
+            let identifiers = match annotation.identifiers.is_empty() {
+                true => Cow::Borrowed("-"),
+                false => Cow::Owned(annotation.identifiers.join(",")),
             };
             let (start, end) = (count(range.start), count(range.end));
             let (id, kind, text) = (
@@ -487,15 +487,43 @@ impl DocumentWriter for TokenTable {
 
 /// Cells of a table, side by side.
 fn plain_row(cells: impl Iterator<Item = impl AsRef<str>>) -> String {
-    let cells: Vec<String> = cells.map(|cell| plain(cell.as_ref())).collect();
+    let cells: Vec<String> = cells.map(|cell| plain(cell.as_ref()).into_owned()).collect();
     cells.join("\t")
 }
 
 fn confidence(score: Option<f64>) -> String {
-    score.map_or_else(|| "-".to_owned(), |score| format!("{score:.4}"))
+    let Some(score) = score else {
+        return "-".to_owned();
+    };
+    // Whole numbers are written much faster than others. Where rounding is a close call, it is left to those who know.
+    let scaled = score * 10_000.0;
+    let rest = scaled - scaled.floor();
+    if (0.0..=1.0).contains(&score) && (rest - 0.5).abs() > 1e-6 {
+        let rounded = scaled.round() as u32;
+        format!("{}.{:04}", rounded / 10_000, rounded % 10_000)
+    } else {
+        format!("{score:.4}")
+    }
 }
 
 /// A cell that breaks no table.
-pub fn plain(text: &str) -> String {
-    text.replace(['\t', '\n', '\r'], " ")
+pub fn plain(text: &str) -> Cow<'_, str> {
+    match text.bytes().any(|byte| matches!(byte, b'\t' | b'\n' | b'\r')) {
+        true => Cow::Owned(text.replace(['\t', '\n', '\r'], " ")),
+        false => Cow::Borrowed(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn confidences_are_rounded_like_other_numbers() {
+        let scores = (0..=200_000).map(|score| f64::from(score) / 200_000.0);
+        for score in scores.chain([-0.1, 1.00004, f64::NAN, 1.0 - f64::EPSILON]) {
+            assert_eq!(confidence(Some(score)), format!("{score:.4}"));
+        }
+        assert_eq!(confidence(None), "-");
+    }
 }
