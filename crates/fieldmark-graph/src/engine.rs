@@ -87,6 +87,35 @@ pub struct Decoding {
 pub(crate) trait FactorBeliefs {
     /// Fills `into`, which has the size of the table of the factor.
     fn factor(&self, graph: &FactorGraph, factor: usize, into: &mut [f64]);
+
+    /// Adds so many times the marginals to `into`; `marginals` is scratch memory.
+    fn add(
+        &self,
+        graph: &FactorGraph,
+        factor: usize,
+        times: f64,
+        marginals: &mut Vec<f64>,
+        into: &mut [f64],
+    ) {
+        add_marginals(self, graph, factor, times, marginals, into);
+    }
+}
+
+/// [`FactorBeliefs::add`] by way of the marginals.
+pub(crate) fn add_marginals(
+    beliefs: &(impl FactorBeliefs + ?Sized),
+    graph: &FactorGraph,
+    factor: usize,
+    times: f64,
+    marginals: &mut Vec<f64>,
+    into: &mut [f64],
+) {
+    marginals.clear();
+    marginals.resize(into.len(), 0.0);
+    beliefs.factor(graph, factor, marginals);
+    for (sum, marginal) in into.iter_mut().zip(marginals) {
+        *sum += times * *marginal;
+    }
 }
 
 /// Marginals, borrowed from the engine that computed them.
@@ -129,6 +158,18 @@ impl Beliefs<'_> {
         match self.graph.scope(factor) {
             &[variable] => into.copy_from_slice(self.variable(variable)),
             _ => self.factors.factor(self.graph, factor, into),
+        }
+    }
+
+    /// Adds so many times these probabilities to `into`; `marginals` is scratch memory.
+    pub(crate) fn add_factor(&self, factor: usize, times: f64, marginals: &mut Vec<f64>, into: &mut [f64]) {
+        match self.graph.scope(factor) {
+            &[variable] => {
+                for (sum, marginal) in into.iter_mut().zip(self.variable(variable)) {
+                    *sum += times * marginal;
+                }
+            }
+            _ => self.factors.add(self.graph, factor, times, marginals, into),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! nothing can underflow.
 
 use super::kernels::Scalar;
+use fieldmark_core::kernels::exp_in_place;
 
 /// How scores are combined (⊗) and summed up (⊕) over the labels of other variables.
 ///
@@ -15,6 +16,8 @@ pub(crate) trait Algebra<T: Scalar>: Copy + Default + std::fmt::Debug {
     const ZERO: T;
     /// Whether numbers can become too small to be trusted.
     const CAN_LOSE: bool;
+    /// Whether ⊗ is a product and ⊕ a sum.
+    const IS_LINEAR: bool;
 
     /// From log-scores that are at most 0, in place.
     fn from_log(scores: &mut [T]);
@@ -60,15 +63,19 @@ impl<T: Scalar> Algebra<T> for LinearSum {
     const ONE: T = T::ONE;
     const ZERO: T = T::ZERO;
     const CAN_LOSE: bool = true;
+    const IS_LINEAR: bool = true;
 
     fn from_log(scores: &mut [T]) {
-        // The vector exponential has no zero.
-        for score in scores {
-            *score = if *score == T::NEG_INFINITY {
-                T::ZERO
-            } else {
-                score.exp()
-            };
+        // The vector exponential has no zero: what is impossible is remembered, a bit for each score.
+        for scores in scores.chunks_mut(u64::BITS as usize) {
+            let bit = |(at, score): (usize, &T)| u64::from(*score == T::NEG_INFINITY) << at;
+            let impossible = scores.iter().enumerate().map(bit).fold(0, |all, bit| all | bit);
+            exp_in_place(scores);
+            if impossible != 0 {
+                let scores = scores.iter_mut().enumerate();
+                let lost = scores.filter(|(at, _)| impossible >> at & 1 != 0);
+                lost.for_each(|(_, score)| *score = T::ZERO);
+            }
         }
     }
     #[inline(always)]
@@ -135,6 +142,7 @@ impl<T: Scalar> Algebra<T> for LogSum {
     const ONE: T = T::ZERO;
     const ZERO: T = T::NEG_INFINITY;
     const CAN_LOSE: bool = false;
+    const IS_LINEAR: bool = false;
 
     fn from_log(_: &mut [T]) {}
     #[inline(always)]
@@ -201,6 +209,7 @@ impl<T: Scalar> Algebra<T> for LogMax {
     const ONE: T = T::ZERO;
     const ZERO: T = T::NEG_INFINITY;
     const CAN_LOSE: bool = false;
+    const IS_LINEAR: bool = false;
 
     fn from_log(_: &mut [T]) {}
     #[inline(always)]

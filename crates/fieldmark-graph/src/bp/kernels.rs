@@ -39,6 +39,10 @@ pub trait Scalar: Dispatch {
     /// The largest |a − b|.
     #[doc(hidden)]
     fn distance(a: &[Self], b: &[Self]) -> Self;
+    /// into_ij += factor · p_ij, where p_ij is n_i · M_ij · m_j divided by its sum. Rows of `into` have so
+    /// many labels, without padding.
+    #[doc(hidden)]
+    fn add_pair(matrix: &[Self], n: &[Self], m: &[Self], labels: usize, factor: f64, into: &mut [f64]);
 }
 
 /// Most vectors of a row that are accumulated in registers at once.
@@ -267,6 +271,43 @@ impl<T: Scalar> Kernel<T> for Distance<'_, T> {
     }
 }
 
+struct AddPair<'a, T> {
+    matrix: &'a [T],
+    n: &'a [T],
+    m: &'a [T],
+    labels: usize,
+    factor: f64,
+    into: &'a mut [f64],
+}
+
+impl<T: Scalar> Kernel<T> for AddPair<'_, T> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd<T>>(self, _: S) {
+        // The compiler makes vectors of these loops; rows are padded to a multiple of four.
+        let rows = || self.matrix.chunks_exact(self.m.len()).zip(self.n);
+        let mut sums = [0.0; 4];
+        for (row, n) in rows() {
+            let mut products = [0.0; 4];
+            for (row, m) in row.chunks_exact(4).zip(self.m.chunks_exact(4)) {
+                for lane in 0..4 {
+                    products[lane] += row[lane].to_f64() * m[lane].to_f64();
+                }
+            }
+            for lane in 0..4 {
+                sums[lane] += n.to_f64() * products[lane];
+            }
+        }
+        let factor = self.factor / (sums[0] + sums[1] + sums[2] + sums[3]);
+        for (into, (row, n)) in self.into.chunks_exact_mut(self.labels).zip(rows()) {
+            let factor = factor * n.to_f64();
+            for ((into, row), m) in into.iter_mut().zip(row).zip(self.m) {
+                *into += factor * (row.to_f64() * m.to_f64());
+            }
+        }
+    }
+}
+
 macro_rules! implement_scalar {
     ($type:ty, $table_range:literal, $tiny:literal) => {
         impl Scalar for $type {
@@ -325,6 +366,24 @@ macro_rules! implement_scalar {
             #[inline(never)]
             fn scale(acc: &mut [Self], factor: Self) {
                 dispatch(Affine(acc, factor, 0.0));
+            }
+            #[inline(never)]
+            fn add_pair(
+                matrix: &[Self],
+                n: &[Self],
+                m: &[Self],
+                labels: usize,
+                factor: f64,
+                into: &mut [f64],
+            ) {
+                dispatch(AddPair {
+                    matrix,
+                    n,
+                    m,
+                    labels,
+                    factor,
+                    into,
+                });
             }
             #[inline(never)]
             fn shift(acc: &mut [Self], offset: Self) {

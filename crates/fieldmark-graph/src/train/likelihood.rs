@@ -86,10 +86,7 @@ fn add(
     tables: &mut TableGradient,
 ) {
     for factor in 0..unrolled.graph.factors() {
-        beliefs.factor(factor, marginals);
         let table = tables.table(unrolled.graph.table_of(factor));
-        for (sum, marginal) in table.iter_mut().zip(&*marginals) {
-            *sum += sign * marginal;
-        }
+        beliefs.add_factor(factor, sign, marginals, table);
     }
 }
