@@ -119,7 +119,13 @@ fn read_files(
             }
             Group::One(file) => {
                 let file = take(file);
-                let told = format.or_else(|| DocumentFormat::by_name(Path::new(&file.name)));
+                let name = file.name.clone();
+                let source = file.into_source();
+                let by_itself = ReadOptions {
+                    format,
+                    ..read.clone()
+                };
+                let told = by_itself.format_of(&source, read.format)?;
                 // What is true of the files of the config need not be true of one in another format.
                 let encoding = match told {
                     Some(told) if read.format.is_some_and(|usual| usual != told) => Default::default(),
@@ -130,8 +136,7 @@ fn read_files(
                     encoding,
                     ..read.clone()
                 };
-                let name = file.name.clone();
-                let mut reader = read.open(&file.into_source())?;
+                let mut reader = read.open(&source)?;
                 let first = documents.len();
                 read_all(&mut *reader, &mut documents, &mut notices)?;
                 for document in documents[first..].iter_mut().filter(|one| one.id.is_empty()) {

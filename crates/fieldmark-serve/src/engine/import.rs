@@ -13,6 +13,7 @@ use fieldmark::config::Config;
 use fieldmark::text::document::Document;
 use fieldmark::text::formats::{NoticeKind, Notices, ReadOptions};
 use fieldmark::{Cut, Describer};
+use std::ops::Range;
 use std::path::Path;
 
 /// From so many documents on, whole documents are held out; else, sentences.
@@ -40,15 +41,20 @@ pub struct Imported {
     pub notices: Notices,
 }
 
-/// What is marked in a document: tokens and type.
-type Spans = Vec<(std::ops::Range<usize>, String)>;
+/// What a document says of its labels.
+struct Labels {
+    /// What is marked: tokens and type.
+    spans: Vec<(Range<usize>, String)>,
+    /// For every token whether nothing is said of it; none, if the source knows only spans.
+    open: Vec<bool>,
+}
 
 /// Documents, ready to be stored.
 #[derive(Default)]
 pub(super) struct Prepared {
     documents: Vec<(Document, Cut)>,
-    /// The spans of each document, if it has labels.
-    spans: Vec<Option<Spans>>,
+    /// The labels of each document, if it has any.
+    labels: Vec<Option<Labels>>,
     pub notices: Notices,
 }
 
@@ -56,7 +62,7 @@ impl Prepared {
     /// Adds those of another source.
     pub fn append(&mut self, other: Self) {
         self.documents.extend(other.documents);
-        self.spans.extend(other.spans);
+        self.labels.extend(other.labels);
         for notice in other.notices.all() {
             self.notices
                 .add(notice.kind, &notice.document, notice.line, notice.message.clone());
@@ -218,10 +224,11 @@ pub(super) fn prepare(
     let mut notices = Notices::new();
     let mut prepared = Prepared {
         documents: Vec::with_capacity(documents.len()),
-        spans: Vec::with_capacity(documents.len()),
+        labels: Vec::with_capacity(documents.len()),
         notices: Notices::new(),
     };
-    let labelled = !options.unlabelled && documents.iter().any(|document| !document.annotations.is_empty());
+    let has_labels = |document: &Document| !document.annotations.is_empty() || document.open.is_some();
+    let labelled = !options.unlabelled && documents.iter().any(has_labels);
     for mut document in documents {
         if document.text.len() > LONGEST_TEXT {
             return Err(Error::refused(format_args!(
@@ -243,12 +250,38 @@ pub(super) fn prepare(
             );
             continue;
         }
-        let spans = labelled.then(|| describer.spans(&document, &mut notices));
-        prepared.spans.push(spans);
+        let labels = labelled.then(|| Labels {
+            spans: describer.spans(&document, &mut notices),
+            open: open_tokens(&document, &cut, &mut notices),
+        });
+        prepared.labels.push(labels);
         prepared.documents.push((document, cut));
     }
     prepared.notices = notices;
     Ok(prepared)
+}
+
+/// For every token whether the source says that its label is not known.
+fn open_tokens(document: &Document, cut: &Cut, notices: &mut Notices) -> Vec<bool> {
+    let Some(open) = &document.open else {
+        return Vec::new();
+    };
+    let mut tokens = vec![false; cut.tokens.len()];
+    for label in open {
+        let first = cut.tokens.partition_point(|token| token.end <= label.range.start);
+        let inside = cut.tokens[first..]
+            .iter()
+            .take_while(|token| token.start < label.range.end);
+        let end = first + inside.count();
+        tokens[first..end].fill(true);
+    }
+    let choices = open.iter().filter(|label| !label.labels.is_empty()).count();
+    if choices > 0 {
+        let message =
+            format!("a choice of labels is taken for none, {choices} times: people are asked for one");
+        notices.add(NoticeKind::Skipped, &document.id, None, message);
+    }
+    tokens
 }
 
 /// Stores documents with their types and labels, all or nothing. Returns the number of the first, and what was stored of
@@ -266,24 +299,24 @@ fn store(
     };
     let user = project.store_mut().user(crate::project::IMPORT)?;
     let mut types = project.store().types()?;
-    let all = prepared.documents.into_iter().zip(prepared.spans);
+    let all = prepared.documents.into_iter().zip(prepared.labels);
     let (mut documents, mut labels) = (Vec::new(), Vec::new());
     let mut seen = known.clone();
-    for ((document, cut), spans) in all {
+    for ((document, cut), its_labels) in all {
         if !seen.insert(print_of(&document)) {
             imported.repeated += 1;
             continue;
         }
-        labels.push(spans);
+        labels.push(its_labels);
         documents.push((document, cut));
     }
     imported.added = documents.len();
     let (first, actions) = project.store_mut().atomically(|writing| {
         let first = writing.add_documents(&documents, |id| holds_out(settings, id))?;
         let mut actions = Vec::new();
-        for (id, ((document, cut), spans)) in (first..).zip(documents.iter().zip(labels)) {
-            let Some(spans) = spans else { continue };
-            let labelled = label(writing, &mut types, user, spans, cut.tokens.len(), options);
+        for (id, ((document, cut), labels)) in (first..).zip(documents.iter().zip(labels)) {
+            let Some(labels) = labels else { continue };
+            let labelled = label(writing, &mut types, user, labels, cut.tokens.len(), options);
             let deed = labelled.map_err(|error| in_document(error, &document.id))?;
             let Some(deed) = deed else { continue };
             actions.push(writing.record(&NewAction {
@@ -308,33 +341,47 @@ fn in_document(error: Error, document: &str) -> Error {
     }
 }
 
-/// What the spans of a document say, whose types are made if they are new.
+/// What the labels of a document say, whose types are made if they are new.
 fn label(
     writing: &Writing<'_>,
     types: &mut Vec<Type>,
     user: UserId,
-    spans: Spans,
+    labels: Labels,
     tokens: usize,
     options: ImportOptions,
 ) -> Result<Option<Deed>, Error> {
+    let Labels { spans, open } = labels;
+    let is_open = |token: usize| open.get(token).copied().unwrap_or(false);
     let mut assertions = Vec::with_capacity(spans.len());
+    let mut outside: Vec<bool> = (0..tokens).map(|token| !is_open(token)).collect();
     for (range, kind) in spans {
+        // Beside a token that is not known, the span may go on.
+        let ends = range.start.checked_sub(1).is_some_and(is_open) || is_open(range.end);
+        outside[range.clone()].fill(false);
         assertions.push(Assertion {
             start: range.start as u32,
             end: range.end as u32,
             kind: Some(ensure_type(writing, types, user, &kind)?),
-            borders: Borders::Exact,
+            borders: if ends { Borders::Open } else { Borders::Exact },
         });
     }
-    Ok(match options.partial {
-        true if assertions.is_empty() => None,
-        true => Some(Deed::Assert { assertions }),
-        false => Some(Deed::Whole {
+    if !options.partial && !open.contains(&true) {
+        return Ok(Some(Deed::Whole {
             start: 0,
             end: tokens as u32,
             spans: assertions,
-        }),
-    })
+        }));
+    }
+    if !options.partial {
+        let outside = (0..tokens as u32).filter(|&token| outside[token as usize]);
+        assertions.extend(outside.map(|token| Assertion {
+            start: token,
+            end: token + 1,
+            kind: None,
+            borders: Borders::Open,
+        }));
+    }
+    Ok((!assertions.is_empty()).then_some(Deed::Assert { assertions }))
 }
 
 /// The type of a name, which is made if there is none, and comes back if it was removed.

@@ -133,7 +133,9 @@ impl DocumentFormat {
     /// The format to write to a file, by the end of its name: `.tsv` is a table if documents come from a table.
     pub fn of_output(path: &Path, input: Option<Self>) -> Option<Self> {
         match (Self::by_name(path)?, input) {
-            (Self::Columns, Some(Self::Csv | Self::Tsv)) if has_tabs(path) => Some(Self::Tsv),
+            (Self::Columns, Some(Self::Csv | Self::Tsv)) if has_tabs(&path.to_string_lossy()) => {
+                Some(Self::Tsv)
+            }
             (format, _) => Some(format),
         }
     }
@@ -149,8 +151,8 @@ impl DocumentFormat {
 }
 
 /// Whether a name ends with `.tsv`, which columns and tables have in common.
-fn has_tabs(path: &Path) -> bool {
-    let name = path.to_string_lossy().to_lowercase();
+fn has_tabs(name: &str) -> bool {
+    let name = name.to_lowercase();
     let name = name
         .strip_suffix(".gz")
         .or_else(|| name.strip_suffix(".zst"))
@@ -222,7 +224,10 @@ impl ReadOptions {
     fn told(&self, source: &Source) -> Option<DocumentFormat> {
         self.format.or_else(|| match source {
             Source::File(path) => DocumentFormat::by_name(path),
-            _ => Some(DocumentFormat::Text),
+            Source::Memory { name, .. } => {
+                DocumentFormat::by_name(Path::new(name)).or(Some(DocumentFormat::Text))
+            }
+            Source::Stdin => Some(DocumentFormat::Text),
         })
     }
 
@@ -263,7 +268,7 @@ impl ReadOptions {
                     Err(ReadError::new(&source.name(), ErrorKind::Option(problem)))
                 }
             },
-            Source::File(path) if told == Some(DocumentFormat::Columns) && has_tabs(path) => {
+            _ if told == Some(DocumentFormat::Columns) && has_tabs(&source.name()) => {
                 let text = self.text_column.as_deref().map(column);
                 let table = is_table(source, text.as_ref())?;
                 Ok(if table { Some(DocumentFormat::Tsv) } else { told })

@@ -172,9 +172,9 @@ impl ReadingOptions {
 
 fn read(file: &Path, options: &ReadOptions, console: &Console) -> Result<Vec<Document>, Failure> {
     let mut notices = Notices::new();
-    let documents = documents::read_all(&[file.to_owned()], Path::new(""), options, &mut notices)?;
+    let documents = documents::read_all(&[file.to_owned()], Path::new(""), options, &mut notices);
     documents::tell(&notices, console);
-    Ok(documents)
+    documents
 }
 
 fn is_gene_mention(file: &Path, options: &ReadOptions) -> bool {

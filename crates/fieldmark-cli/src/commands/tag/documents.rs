@@ -240,41 +240,22 @@ impl Arguments {
         Ok(read)
     }
 
-    /// Reads documents, and does something with some of them at a time.
+    /// Reads documents, and does something with some of them at a time. What was noticed before a failure is told.
     pub(super) fn for_each_group(
         &self,
         config: &Config,
         files: &Inputs,
         notices: &mut Notices,
         console: &Console,
-        mut each: impl FnMut(&mut [Document], &mut Notices) -> Result<(), Failure>,
+        each: impl FnMut(&mut [Document], &mut Notices) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let read = self.read_options(config)?;
         documents::tell_mentions(&files.paths, Path::new(""), &read, console);
-        let names = documents::Names::new(&files.paths);
-        for (file, source) in files.paths.iter().zip(&files.sources) {
-            // A name that tells nothing is taken for text, as it mostly is.
-            let mut reader = read.open_or(source, Some(DocumentFormat::Text))?;
-            loop {
-                let mut group: Vec<Document> = Vec::with_capacity(GROUP);
-                let mut bytes = 0;
-                while group.len() < GROUP && bytes < GROUP_BYTES {
-                    match reader.next(notices)? {
-                        Some(mut document) => {
-                            names.tell_apart(file, &mut document);
-                            bytes += document.text.len();
-                            group.push(document);
-                        }
-                        None => break,
-                    }
-                }
-                if group.is_empty() {
-                    break;
-                }
-                each(&mut group, notices)?;
-            }
+        let result = read_groups(&read, files, notices, each);
+        if result.is_err() {
+            documents::tell(notices, console);
         }
-        Ok(())
+        result
     }
 
     /// The format of documents that are written, `None` for tables; `named` is what the name of the output tells.
@@ -489,6 +470,39 @@ impl DocumentWriter for TokenTable {
 fn plain_row(cells: impl Iterator<Item = impl AsRef<str>>) -> String {
     let cells: Vec<String> = cells.map(|cell| plain(cell.as_ref()).into_owned()).collect();
     cells.join("\t")
+}
+
+/// [`Arguments::for_each_group`] without its messages.
+fn read_groups(
+    read: &ReadOptions,
+    files: &Inputs,
+    notices: &mut Notices,
+    mut each: impl FnMut(&mut [Document], &mut Notices) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let names = documents::Names::new(&files.paths);
+    for (file, source) in files.paths.iter().zip(&files.sources) {
+        // A name that tells nothing is taken for text, as it mostly is.
+        let mut reader = read.open_or(source, Some(DocumentFormat::Text))?;
+        loop {
+            let mut group: Vec<Document> = Vec::with_capacity(GROUP);
+            let mut bytes = 0;
+            while group.len() < GROUP && bytes < GROUP_BYTES {
+                match reader.next(notices)? {
+                    Some(mut document) => {
+                        names.tell_apart(file, &mut document);
+                        bytes += document.text.len();
+                        group.push(document);
+                    }
+                    None => break,
+                }
+            }
+            if group.is_empty() {
+                break;
+            }
+            each(&mut group, notices)?;
+        }
+    }
+    Ok(())
 }
 
 fn confidence(score: Option<f64>) -> String {

@@ -191,6 +191,41 @@ fn archives_are_read_back() {
 }
 
 #[test]
+fn a_table_is_told_from_columns_by_what_is_in_it() {
+    let place = Place::new(&[], &["NAME"], everything());
+    let table = b"id\ttext\n1\tAda met Grace.\n2\tWe met.\n".to_vec();
+    assert_eq!(
+        place.engine().add_file("notes.tsv", None, table).unwrap().added,
+        2
+    );
+    let columns = b"Ada\tB-NAME\nmet\tO\n\nWe\tO\n".to_vec();
+    let imported = place.engine().add_file("labels.tsv", None, columns).unwrap();
+    assert!(imported.labelled > 0);
+    assert_eq!(
+        place.known("ada", 3)[0],
+        ("Ada".to_owned(), Some("NAME".to_owned()))
+    );
+}
+
+#[test]
+fn tokens_that_a_source_leaves_open_stay_open() {
+    let place = Place::new(&[], &["NAME"], everything());
+    let columns = b"Ada\tB-NAME\nmet\tO\nGrace\t?\nHopper\tI-NAME\nsaid\tB-NAME|O\nyes\tO\n".to_vec();
+    let imported = place.engine().add_file("partial.conll", None, columns).unwrap();
+    assert_eq!((imported.added, imported.labelled), (1, 1));
+    let told = imported
+        .notices
+        .all()
+        .iter()
+        .map(|notice| notice.message.as_str());
+    assert!(told.collect::<String>().contains("choice of labels"));
+    let name = || Some("NAME".to_owned());
+    let known = place.known("ada", 1);
+    let expected = [("Ada", name()), ("met", None), ("Hopper", name()), ("yes", None)];
+    assert_eq!(known, expected.map(|(word, kind)| (word.to_owned(), kind)));
+}
+
+#[test]
 fn sentences_have_offsets_of_their_own() {
     let text = "🧬 first one. 👩🏽‍⚕️ Ada met Zoe\u{308} <b>there</b>. The last.";
     let place = Place::new(&[text], &["NAME"], everything());

@@ -190,6 +190,9 @@ fn known_spans_stay_and_others_are_found_around_them() {
     let documents = vec![
         marked("Ann met Bob", &[(0..3, "X"), (8..11, "X")]),
         marked("Bob saw Ann", &[(0..3, "X"), (8..11, "X")]),
+        // Names count more than what stands beside them.
+        marked("Ann", &[(0..3, "X")]),
+        marked("Bob", &[(0..3, "X")]),
     ];
     let trained = train(&parse(text, &[]), &documents);
     let options = GraphAnnotatorOptions {
@@ -200,7 +203,7 @@ fn known_spans_stay_and_others_are_found_around_them() {
     let mut document = marked("Ann met Bob", &[(4..7, "X"), (0..3, "Y")]);
     annotator.annotate(&mut document).unwrap();
     let found: Vec<_> = document.annotations.iter().map(Annotation::range).collect();
-    assert_eq!(found, [4..7, 8..11]);
+    assert_eq!(found, [0..3, 4..7, 8..11]);
     let report = annotator.take_report();
     assert_eq!(
         report.notices.all().len(),
