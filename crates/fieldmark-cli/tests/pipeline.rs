@@ -31,7 +31,7 @@ fn raw_text_becomes_spans_with_confidence() {
 fn what_was_noticed_before_a_failure_is_told() {
     let place = trained();
     let beyond = "{\"text\": \"Ada sleeps here.\", \"label\": [[0, 99, \"PER\"]]}\n";
-    place.write("notes.jsonl", &format!("{beyond}{{\"text\": 7}}\n"));
+    place.write("notes.jsonl", format!("{beyond}{{\"text\": 7}}\n"));
     for command in ["tag names.fmk notes.jsonl", "eval notes.jsonl notes.jsonl"] {
         let told = place.refuse(command);
         assert!(

@@ -128,6 +128,8 @@ pub struct Input {
     name: String,
     compression: Option<&'static str>,
     reader: Box<dyn Read + Send>,
+    /// Whether there was an error.
+    failed: bool,
 }
 
 const GZIP: &[u8] = &[0x1F, 0x8B];
@@ -166,6 +168,7 @@ impl Input {
             name,
             compression,
             reader,
+            failed: false,
         })
     }
 
@@ -174,15 +177,19 @@ impl Input {
         &self.name
     }
 
-    /// Reads some bytes; 0 means the end.
+    /// Reads some bytes; 0 means the end. After an error there is nothing more: whoever goes on comes to an end.
     pub(crate) fn read(&mut self, buffer: &mut [u8]) -> Result<usize, ReadError> {
-        loop {
+        while !self.failed {
             match self.reader.read(buffer) {
                 Ok(count) => return Ok(count),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(ReadError::new(&self.name, self.explain(error))),
+                Err(error) => {
+                    self.failed = true;
+                    return Err(ReadError::new(&self.name, self.explain(error)));
+                }
             }
         }
+        Ok(0)
     }
 
     /// Reads some bytes behind those of a buffer; 0 means the end.

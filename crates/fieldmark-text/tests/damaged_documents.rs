@@ -372,6 +372,22 @@ fn cut_off_anywhere() {
 }
 
 #[test]
+fn damaged_archives_are_told_once_and_come_to_an_end() {
+    for sample in all() {
+        // Nothing after the magic number is sound; what can be decompressed is read before the failure.
+        let packed = zstd::encode_all(&sample.good[..], 1).unwrap();
+        for bytes in [&packed[..packed.len() - 3], b"(\xB5/\xFD\x80\x80\x80\x80\x80\x80"] {
+            let error = sample.read(bytes).unwrap_err();
+            assert!(
+                matches!(error.kind(), ErrorKind::Compressed { format: "zstd", .. }),
+                "{}: {error}",
+                sample.name()
+            );
+        }
+    }
+}
+
+#[test]
 fn other_encodings_are_known_or_refused_with_a_place() {
     for sample in all().filter(|sample| sample.format != DocumentFormat::Pdf) {
         let text = String::from_utf8(sample.good.clone()).unwrap();

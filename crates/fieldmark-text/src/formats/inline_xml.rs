@@ -390,8 +390,6 @@ impl<'a> Builder<'a> {
             return;
         };
         self.depth -= 1;
-        // The name of the document may have been cut out in between.
-        let start = start.min(self.document.text.len());
         let range = start..self.document.text.len();
         match slot {
             Slot::Id => self.take_id(),
@@ -436,6 +434,10 @@ impl<'a> Builder<'a> {
         }
         for element in &mut self.document.elements[elements..] {
             cut(&mut element.range);
+        }
+        // What began inside of it begins behind it.
+        for (_, start, _) in self.open.values_mut().flatten() {
+            *start = from.min(*start);
         }
     }
 

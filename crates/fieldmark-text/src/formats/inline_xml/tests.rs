@@ -172,6 +172,23 @@ fn nested(text: &str, cuts: &[(usize, usize, usize)]) -> Vec<Annotation> {
     annotations
 }
 
+#[test]
+fn what_begins_in_the_name_of_a_document_begins_behind_it() {
+    let options = InlineXmlOptions {
+        id_tag: Some("id".to_owned()),
+        element_tags: vec!["e".to_owned()],
+        ..InlineXmlOptions::default()
+    };
+    let text = "<document><id>7é<e>b</id>éé</e></document>";
+    let mut reader = InlineXmlReader::new(&Source::text("a", text), options).unwrap();
+    let documents = read_ok(&mut reader);
+    assert_eq!(
+        (documents[0].id.as_str(), documents[0].text.as_str()),
+        ("7éb", "éé")
+    );
+    assert_eq!(documents[0].elements[0].range, 0..4);
+}
+
 proptest! {
     #[test]
     fn round_trips(
@@ -200,9 +217,9 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_read(parts in prop::collection::vec(0usize..14, 0..40), structured in any::<bool>()) {
+    fn any_text_is_read(parts in prop::collection::vec(0usize..15, 0..40), structured in any::<bool>()) {
         let pieces = ["<document>", "</document>", "<document id='1'>", "<a>", "</a>", "<b k='v'>", "</b>", "<id>", "</id>",
-            "<e>", "</e>", " x\n", "&amp;", "<a/>"];
+            "<e>", "</e>", " x\n", "&amp;", "<a/>", "é"];
         let text: String = parts.iter().map(|&at| pieces[at]).collect();
         let options = match structured {
             false => InlineXmlOptions::default(),

@@ -13,6 +13,9 @@ use std::collections::HashMap;
 
 const SPAN: &str = "a span: `[start, end, \"TYPE\"]` or an object with start, end and label";
 
+/// Where spans may be.
+pub const SPAN_KEYS: [&str; 4] = ["label", "labels", "entities", "spans"];
+
 /// `["text", {"entities": …}]` as an object.
 pub fn pair(parts: Vec<Value>) -> Option<Map<String, Value>> {
     let [Value::String(text), Value::Object(mut object)] = <[Value; 2]>::try_from(parts).ok()? else {
@@ -30,7 +33,7 @@ pub fn read(mut object: Map<String, Value>, context: &mut Context<'_>) -> Result
     let mut document = Document::new(id, text(words, "a `text`")?);
     let words = std::mem::take(&mut document.text);
     let offsets = Offsets::new(&words, Unit::Characters);
-    for key in ["label", "labels", "entities", "spans"] {
+    for key in SPAN_KEYS {
         if !object.get(key).is_some_and(holds_spans) {
             continue;
         }
@@ -69,7 +72,7 @@ fn all(value: &Value, test: impl Fn(&Value) -> bool) -> bool {
 }
 
 /// Labels of a whole document are texts: no spans.
-fn holds_spans(value: &Value) -> bool {
+pub fn holds_spans(value: &Value) -> bool {
     all(value, |span| span.is_array() || span.is_object())
 }
 

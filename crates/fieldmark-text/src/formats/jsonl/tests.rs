@@ -115,6 +115,23 @@ fn hugging_face_with_texts_and_numbers() {
 }
 
 #[test]
+fn facts_that_look_like_spans_are_not_written_as_such() {
+    let line = r#"{"tokens":["a","b"],"ner_tags":["B-X","O"],"spans":[{"starv":0,"end":1}]}"#;
+    let (documents, _) = read(line);
+    assert!(documents[0].meta.contains_key("spans"));
+    for flavour in [Flavour::Doccano, Flavour::Spacy] {
+        let (text, notices) = write(&documents, flavour);
+        assert!(
+            notices.all()[0].message.contains("`spans` was left out"),
+            "{notices:?}"
+        );
+        assert_eq!(spans(&read(&text).0[0]), [("a", "X")]);
+    }
+    let (text, _) = write(&documents, Flavour::HuggingFace);
+    assert_eq!(read(&text).0[0].meta, documents[0].meta);
+}
+
+#[test]
 fn spans_that_do_not_fit_are_told_and_broken_json_has_a_place() {
     let (documents, notices) =
         read(r#"{"text":"abc","label":[[0,9,"X"],[2,2,"X"],[3,1,"X"],[0,2,"X"],[1,3,"Y"]]}"#);

@@ -1,5 +1,6 @@
 //! Values of JSON as facts of a document, and spans by characters.
 
+use super::spans::{SPAN_KEYS, holds_spans};
 use super::{Context, Problem};
 use crate::document::Document;
 use crate::error::shown;
@@ -49,11 +50,15 @@ pub fn keep_rest(object: Map<String, Value>, document: &mut Document) {
 /// Adds the facts of a document to what is written of it.
 pub fn add_facts(object: &mut Map<String, Value>, document: &Document, notices: &mut Notices) {
     for (key, fact) in &document.meta {
-        if object.contains_key(key) {
+        let value = value_of(fact);
+        // Where tokens have labels, nobody looks for spans.
+        let looks_like_spans =
+            !object.contains_key("ner_tags") && SPAN_KEYS.contains(&key.as_str()) && holds_spans(&value);
+        if object.contains_key(key) || looks_like_spans {
             let message = format!("the fact `{key}` was left out: the format has a key of this name");
             notices.add(NoticeKind::Detail, &document.id, None, message);
         } else {
-            object.insert(key.clone(), value_of(fact));
+            object.insert(key.clone(), value);
         }
     }
 }
