@@ -88,33 +88,10 @@ pub(crate) trait FactorBeliefs {
     /// Fills `into`, which has the size of the table of the factor.
     fn factor(&self, graph: &FactorGraph, factor: usize, into: &mut [f64]);
 
-    /// Adds so many times the marginals to `into`; `marginals` is scratch memory.
-    fn add(
-        &self,
-        graph: &FactorGraph,
-        factor: usize,
-        times: f64,
-        marginals: &mut Vec<f64>,
-        into: &mut [f64],
-    ) {
-        add_marginals(self, graph, factor, times, marginals, into);
-    }
-}
-
-/// [`FactorBeliefs::add`] by way of the marginals.
-pub(crate) fn add_marginals(
-    beliefs: &(impl FactorBeliefs + ?Sized),
-    graph: &FactorGraph,
-    factor: usize,
-    times: f64,
-    marginals: &mut Vec<f64>,
-    into: &mut [f64],
-) {
-    marginals.clear();
-    marginals.resize(into.len(), 0.0);
-    beliefs.factor(graph, factor, marginals);
-    for (sum, marginal) in into.iter_mut().zip(marginals) {
-        *sum += times * *marginal;
+    /// Adds so many times the marginals to `into`, if there is a shorter way than by [`FactorBeliefs::factor`]; says
+    /// whether it did.
+    fn add(&self, _graph: &FactorGraph, _factor: usize, _times: f64, _into: &mut [f64]) -> bool {
+        false
     }
 }
 
@@ -163,13 +140,11 @@ impl Beliefs<'_> {
 
     /// Adds so many times these probabilities to `into`; `marginals` is scratch memory.
     pub(crate) fn add_factor(&self, factor: usize, times: f64, marginals: &mut Vec<f64>, into: &mut [f64]) {
-        match self.graph.scope(factor) {
-            &[variable] => {
-                for (sum, marginal) in into.iter_mut().zip(self.variable(variable)) {
-                    *sum += times * marginal;
-                }
+        if !self.factors.add(self.graph, factor, times, into) {
+            self.factor(factor, marginals);
+            for (sum, marginal) in into.iter_mut().zip(marginals) {
+                *sum += times * *marginal;
             }
-            _ => self.factors.add(self.graph, factor, times, marginals, into),
         }
     }
 }

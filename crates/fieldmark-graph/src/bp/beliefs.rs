@@ -4,7 +4,7 @@ use super::algebra::Algebra;
 use super::kernels::Scalar;
 use super::messages::Messages;
 use super::potentials::padded;
-use crate::engine::{FactorBeliefs, add_marginals};
+use crate::engine::FactorBeliefs;
 use crate::{Error, FactorGraph};
 
 impl<T: Scalar, A: Algebra<T>> Messages<T, A> {
@@ -94,21 +94,15 @@ impl<T: Scalar, A: Algebra<T>> FactorBeliefs for Messages<T, A> {
         A::probabilities(into);
     }
 
-    fn add(
-        &self,
-        graph: &FactorGraph,
-        factor: usize,
-        times: f64,
-        marginals: &mut Vec<f64>,
-        into: &mut [f64],
-    ) {
+    fn add(&self, graph: &FactorGraph, factor: usize, times: f64, into: &mut [f64]) -> bool {
         if !A::IS_LINEAR || graph.arity(factor) != 2 {
-            return add_marginals(self, graph, factor, times, marginals, into);
+            return false;
         }
         let slots = graph.slots(factor);
         let labels = graph.labels(graph.slot_variable(slots.start + 1)) as usize;
         let matrix = self.potentials.matrix(graph, factor, 0);
         let (rows, columns) = (self.cavity(slots.start), self.cavity(slots.start + 1));
         T::add_pair(matrix, rows, columns, labels, times, into);
+        true
     }
 }
