@@ -49,9 +49,10 @@ export class DoubtsView {
 
   #draw(now, problem) {
     const lead = h("p", { class: "soft" }, "The labels are split into parts; a model that has not seen a part says how likely its labels are. The least likely come first: often they are mistakes.");
-    const again = button(now === "none" ? "Look for doubtful labels" : "Look again", () => this.#start(), { kind: now === "none" ? "primary" : "small" });
+    const fresh = now === "none" || now === "outdated";
+    const again = button(now === "none" ? "Look for doubtful labels" : "Look again", () => this.#start(), { kind: fresh ? "primary" : "small" });
     if (now === "running") return fill(this.body, lead, h("div", { class: "card", role: "status" }, h("p", {}, "Looking …"), h("div", { class: "busy" })));
-    if (!this.doubts.length) return fill(this.body, lead, h("div", { class: "card" }, problem && h("p", { role: "alert" }, problem), now === "ready" && !problem && h("p", {}, "No label is doubtful."), again));
+    if (!this.doubts.length) return fill(this.body, lead, h("div", { class: "card" }, problem && h("p", { role: "alert" }, asSentence(problem)), now === "ready" && !problem && h("p", {}, "No label is doubtful."), again));
     fill(this.body, lead, this.#card(), h("div", { class: "dock" }, this.#choices()), this.#list(), h("p", { class: "row" }, this.more > 0 && h("span", { class: "soft" }, `${count(this.more, "more doubt")} when these are settled.`), again));
   }
 
@@ -165,6 +166,7 @@ export class DoubtsView {
   }
 }
 
+const asSentence = (words) => `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
 const labelOf = ({ label }) => (label && typeof label === "object" ? label.type : label) ?? null;
 const suggestionOf = ({ suggestion }) => suggestion?.type ?? null;
 

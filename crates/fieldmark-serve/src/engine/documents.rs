@@ -84,7 +84,7 @@ impl Engine {
     pub fn documents(&self, user: &str, request: &ListRequest) -> Result<List, Error> {
         let mut state = self.state();
         let user = self.user(&mut state, user)?;
-        let doubts = self.learned().doubts.by_document();
+        let doubts = self.learned().doubts.by_document(state.generation);
         let search = request.search.trim().to_lowercase();
         let wanted = |number: &usize| {
             let text = state.corpus.get(*number);

@@ -23,6 +23,10 @@ const DOUBTFUL: f64 = 0.5;
 /// Doubts that are shown at a time; settled ones make room for others.
 const SHOWN: usize = 200;
 
+/// What is said of a search whose labels or sentences have other numbers now.
+const OUTDATED: &str =
+    "documents, types or settings have changed since then: what was found is out of date; look again";
+
 /// What was found out about labels.
 #[derive(Debug, Default)]
 pub(super) struct Doubts {
@@ -50,6 +54,7 @@ struct Doubt {
 /// Doubts, the strongest first.
 #[derive(Clone, Debug, Serialize)]
 pub struct DoubtReport {
+    /// `none`, `running`, `ready` or `outdated`.
     state: &'static str,
     doubts: Vec<DoubtView>,
     /// How many there are in all.
@@ -70,10 +75,10 @@ struct DoubtView {
 }
 
 impl Doubts {
-    /// How many there are in each document.
-    pub fn by_document(&self) -> HashMap<DocumentId, usize> {
+    /// How many there are in each document, if they are of this generation.
+    pub fn by_document(&self, generation: u64) -> HashMap<DocumentId, usize> {
         let mut counts = HashMap::new();
-        for doubt in &self.found {
+        for doubt in self.found.iter().filter(|_| self.generation == generation) {
             *counts.entry(doubt.document).or_default() += 1;
         }
         counts
@@ -118,10 +123,7 @@ impl Engine {
             doubts.generation = generation;
             (doubts.found, doubts.problem) = match found {
                 Ok(found) if state.generation == generation => (state.place_doubts(found), None),
-                Ok(_) => (
-                    Vec::new(),
-                    Some("documents or types changed in the meantime; look again".to_owned()),
-                ),
+                Ok(_) => (Vec::new(), None),
                 Err(error) => (Vec::new(), Some(error.to_string())),
             };
         };
@@ -137,8 +139,10 @@ impl Engine {
         let user = self.user(&mut state, user)?;
         let mut learned = self.learned();
         let doubts = &mut learned.doubts;
-        if doubts.generation != state.generation {
+        let outdated = doubts.ready && doubts.generation != state.generation;
+        if outdated {
             doubts.found.clear();
+            doubts.problem = Some(OUTDATED.to_owned());
         }
         // What was said anew since then is not doubted yet.
         doubts.found.retain(|doubt| doubt.said == state.said_now(doubt));
@@ -146,6 +150,7 @@ impl Engine {
         let mut report = DoubtReport {
             state: match (doubts.running, doubts.ready) {
                 (true, _) => "running",
+                (false, true) if outdated => "outdated",
                 (false, true) => "ready",
                 (false, false) => "none",
             },

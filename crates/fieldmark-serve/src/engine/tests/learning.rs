@@ -377,3 +377,64 @@ fn wrong_labels_are_doubted() {
         .unwrap();
     assert_eq!(doubts(&place)["total"].as_u64().unwrap() as usize, all.len() - 1);
 }
+
+/// Waits until a search for doubts has ended.
+fn searched(place: &Place) -> Value {
+    place.engine().find_doubts().unwrap();
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    loop {
+        let report = serde_json::to_value(place.engine().doubts("ada").unwrap()).unwrap();
+        if report["state"] != "running" {
+            return report;
+        }
+        assert!(std::time::Instant::now() < deadline);
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+}
+
+/// Other types and other documents make a search worthless, which is not the same as having found nothing.
+#[test]
+fn doubts_of_other_types_or_documents_are_out_of_date() {
+    let mut documents = sentences(40, 12);
+    let missing = documents
+        .iter()
+        .position(|one| one.annotations.len() > 1)
+        .unwrap();
+    documents[missing].annotations.remove(1);
+    let place = Place::with(documents, &[], everything(), ImportOptions::default());
+    let doubts = || serde_json::to_value(place.engine().doubts("ada").unwrap()).unwrap();
+    let listed = || {
+        let list = place
+            .engine()
+            .documents("ada", &serde_json::from_value(json!({})).unwrap());
+        let rows = serde_json::to_value(list.unwrap()).unwrap()["documents"].clone();
+        let rows = rows.as_array().unwrap().clone();
+        rows.iter().map(|row| row["doubt"].as_u64().unwrap()).sum::<u64>()
+    };
+    let outdated = || {
+        let report = doubts();
+        assert_eq!(
+            (&report["state"], &report["total"]),
+            (&json!("outdated"), &json!(0))
+        );
+        let problem = report["problem"].as_str().unwrap();
+        assert!(problem.contains("look again"), "{problem}");
+    };
+    let first = searched(&place);
+    assert_eq!(first["state"], "ready");
+    assert!(first["total"].as_u64().unwrap() > 0 && listed() > 0);
+    let rename = json!({ "request": "rename", "name": "PERSON" });
+    let rename = serde_json::from_value(rename).unwrap();
+    place.engine().change_type("ada", 1, &rename).unwrap();
+    assert_eq!(listed(), 0);
+    outdated();
+    outdated();
+    let second = searched(&place);
+    assert_eq!(
+        (&second["state"], &second["total"]),
+        (&json!("ready"), &first["total"])
+    );
+    let file = b"Ada met Grace".to_vec();
+    place.engine().add_file("new.txt", None, file).unwrap();
+    outdated();
+}
