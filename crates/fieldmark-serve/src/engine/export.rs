@@ -138,7 +138,11 @@ impl Engine {
             let user = options.user.as_deref();
             let user = user.map(|name| self.user(&mut state, name)).transpose()?;
             let ids: Vec<DocumentId> = state.corpus.iter().map(|text| text.id).collect();
-            (user, ids, state.losses(user))
+            let losses = Losses {
+                unfilled: options.fill && !state.warm,
+                ..state.losses(user)
+            };
+            (user, ids, losses)
         };
         let mut notices = Notices::new();
         for id in ids {

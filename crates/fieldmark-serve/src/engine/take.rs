@@ -29,6 +29,8 @@ pub(super) struct Losses {
     pub conflicts: usize,
     /// Spans of types that were removed.
     pub removed: usize,
+    /// Whether there is no model that could fill what nobody has said.
+    pub unfilled: bool,
 }
 
 impl Losses {
@@ -40,6 +42,9 @@ impl Losses {
         };
         let are = |count: usize| if count == 1 { "is" } else { "are" };
         let mut all = Vec::new();
+        if self.unfilled {
+            all.push("nothing is filled, because there is no model yet".to_owned());
+        }
         if self.unknown > 0 {
             all.push(format!(
                 "{} {} written like tokens outside of all spans, although nothing is known of them: columns tell them \

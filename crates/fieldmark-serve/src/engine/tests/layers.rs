@@ -473,10 +473,19 @@ fn an_export_can_be_filled_by_the_model() {
     assert_eq!(rows[240..], ["?", "?", "?", "B-NAME|I-NAME"]);
     let (rows, warning) = column(&place, &fill);
     assert_eq!(rows[240..243], ["?", "?", "?"], "there is no model yet");
-    assert_eq!(warning, None);
+    let told = "nothing is filled, because there is no model yet";
+    assert_eq!(warning.as_deref(), Some(told));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out");
+    let notices = place
+        .engine()
+        .export_to(DocumentFormat::Columns, &path, &fill)
+        .unwrap();
+    assert!(notices.all().iter().any(|one| one.message.contains(told)));
     place.engine().train_now();
-    let (rows, _) = column(&place, &fill);
+    let (rows, warning) = column(&place, &fill);
     assert_eq!(rows[240..], ["O", "B-NAME", "O", "B-NAME"]);
+    assert_eq!(warning, None);
     let exported = place.engine().export(DocumentFormat::Jsonl, &fill).unwrap();
     assert_eq!(exported.warning, None);
     let text = String::from_utf8(exported.bytes).unwrap();
