@@ -95,7 +95,7 @@ impl Splitter {
     }
 }
 
-/// What is asked of every line.
+/// What is asked of every line that does not say otherwise.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LineOptions {
     pub model: usize,
@@ -187,16 +187,24 @@ fn mark_line(bench: &mut Bench<'_>, line: Line, options: LineOptions) -> Vec<u8>
         let error = ApiError::too_large("the line", options.limit);
         return failed(number, None, error.message());
     };
-    let (text, id) = match parse(&bytes) {
-        Ok(LineRequest::Text(text)) => (text, None),
-        Ok(LineRequest::Object { text, id }) => (text, id),
+    let (text, id, name) = match parse(&bytes) {
+        Ok(LineRequest::Text(text)) => (text, None, None),
+        Ok(LineRequest::Object { text, id, model }) => (text, id, model),
         Err(problem) => return failed(number, None, &problem),
     };
-    match bench.tag(options.model, text, options.unit) {
+    let model = match &name {
+        Some(name) => match bench.models().find(Some(name)) {
+            Ok(model) => model,
+            Err(error) => return failed(number, id, error.message()),
+        },
+        None => options.model,
+    };
+    match bench.tag(model, text, options.unit) {
         Ok(answer) => written(&TaggedLine {
             line: number,
             id,
             result: LineResult::Found {
+                model: name,
                 unit: options.unit,
                 answer,
             },
@@ -215,8 +223,10 @@ fn parse(bytes: &[u8]) -> Result<LineRequest, String> {
     })?;
     let value: serde_json::Value =
         serde_json::from_str(text).map_err(|error| format!("the line is no JSON: {error}"))?;
-    serde_json::from_value(value)
-        .map_err(|_| "expected a text in quotes, or an object with `text` and perhaps `id`".to_owned())
+    serde_json::from_value(value).map_err(|_| {
+        "expected a text in quotes, or an object with `text` and perhaps `id` and the name of a `model`"
+            .to_owned()
+    })
 }
 
 fn failed(line: u64, id: Option<serde_json::Value>, error: &str) -> Vec<u8> {

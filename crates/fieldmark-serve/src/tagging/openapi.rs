@@ -90,8 +90,10 @@ pub(super) fn tag_lines() -> Operation {
         ..asked(
             "tagLines",
             "Mark a stream of lines",
-            "Each line is a JSON string or an object with `text` and perhaps `id`; each answer is a line, in the same \
-             order, and comes as soon as it is known. A line that cannot be marked is answered by a line with `error`. \
+            "Each line is a JSON string or an object with `text` and perhaps `id` and `model`; each answer is a line, in \
+             the same order, and comes as soon as it is known. A line that names a model is answered by that one, \
+             whatever the address says; places are counted as the address says. A line that cannot be marked, or names \
+             a model that is not there, is answered by a line with `error`. \
              The stream may have any length, its lines have the limit of request bodies. Read answers while you send: \
              the server keeps few of them, and stops to read while nobody takes them.",
             lines::<TaggedLine>(),

@@ -100,6 +100,9 @@ pub struct TaggedLine {
 pub enum LineResult {
     /// What was found.
     Found {
+        /// The model that found it, if the line named one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
         /// How places are counted.
         unit: UnitName,
         #[serde(flatten)]
@@ -124,6 +127,8 @@ pub enum LineRequest {
         text: String,
         /// Comes back with the answer.
         id: Option<serde_json::Value>,
+        /// The name of a model; by default the one that the address names.
+        model: Option<String>,
     },
 }
 

@@ -125,6 +125,11 @@ impl<'m> Bench<'m> {
         }
     }
 
+    /// All models.
+    pub fn models(&self) -> &'m Models {
+        self.models
+    }
+
     /// Marks a text.
     pub fn tag(&mut self, model: usize, text: String, unit: UnitName) -> Result<TextAnswer, Error> {
         let counts = &self.models.all()[model].counts;

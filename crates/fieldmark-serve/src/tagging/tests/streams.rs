@@ -68,6 +68,37 @@ fn every_line_has_its_answer_in_order_and_mistakes_are_lines_too() {
 }
 
 #[test]
+fn a_line_may_name_another_model() {
+    let server = serve(vec![("pos", parts_of_speech()), ("genes", genes())]);
+    let text = "We saw klm protein.";
+    let line = |model: Value| json!({ "text": text, "id": 1, "model": model }).to_string();
+    let lines_of = |models: &[Value]| models.iter().cloned().map(line).collect::<Vec<_>>().join("\n");
+    let body = lines_of(&[json!("genes"), json!("pos"), json!("none"), json!(5), Value::Null]);
+    let answers = lines(&server.ask("POST /v1/tag.jsonl", &[NDJSON], &body));
+    assert_eq!(answers[0]["spans"][0]["text"], "klm");
+    assert_eq!(answers[0]["model"], "genes");
+    assert_eq!(
+        (&answers[1]["model"], &answers[1]["spans"]),
+        (&json!("pos"), &json!([]))
+    );
+    let error = answers[2]["error"].as_str().unwrap();
+    assert!(
+        error.contains("no model \"none\"") && error.contains("pos, genes"),
+        "{error}"
+    );
+    assert_eq!(answers[2]["id"], 1);
+    assert!(answers[3]["error"].as_str().unwrap().contains("`model`"));
+    assert_eq!(
+        (&answers[4]["model"], &answers[4]["spans"]),
+        (&Value::Null, &json!([]))
+    );
+    // What a line says goes before what the address says.
+    let answers = lines(&server.ask("POST /v1/tag.jsonl?model=genes", &[NDJSON], &body));
+    assert_eq!(answers[1]["spans"], json!([]));
+    assert_eq!(answers[4]["spans"][0]["text"], "klm");
+}
+
+#[test]
 fn lines_that_are_not_utf8_and_wrong_types_are_told() {
     let server = serve(vec![("genes", genes())]);
     let mut bytes = server
