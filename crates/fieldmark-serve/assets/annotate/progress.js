@@ -11,7 +11,7 @@ export class ProgressView {
   enter() {
     this.body = h("div");
     this.element = h("section", { class: "narrow" }, h("h2", { class: "view" }, "Progress"), this.body);
-    const unwatch = watch((what) => what === "model" && this.#load());
+    const unwatch = watch((what) => ["model", "turned"].includes(what) && this.#load());
     // A phone that is turned has room for another drawing.
     const narrow = window.matchMedia("(max-width: 640px)");
     const again = () => this.#load();

@@ -262,7 +262,7 @@ impl Engine {
             },
             weak: weak(&types),
             types,
-            seconds: seconds(&state.seconds),
+            seconds: seconds(&state.seconds().collect::<Vec<_>>()),
             next: forecast(&learned.curve),
         })
     }

@@ -51,7 +51,8 @@ pub(super) struct State {
     pub compared: Vec<usize>,
     answers: usize,
     complete: usize,
-    pub seconds: Vec<f32>,
+    /// How long answers took, also those that were undone.
+    seconds: Vec<(ActionId, f32)>,
     /// Sequences that changed since training last looked.
     pub touched: HashSet<usize>,
     /// Answers since then.
@@ -227,7 +228,8 @@ impl State {
             let seconds = action
                 .seconds
                 .filter(|seconds| seconds.is_finite() && *seconds >= 0.0);
-            self.seconds.extend(seconds.map(|seconds| seconds as f32));
+            self.seconds
+                .extend(seconds.map(|seconds| (action.id, seconds as f32)));
         }
         numbers
     }
@@ -369,7 +371,7 @@ impl State {
     /// How far people are.
     pub fn progress(&self) -> Progress {
         const LAST: usize = 50;
-        let last = &self.seconds[self.seconds.len().saturating_sub(LAST)..];
+        let last: Vec<f32> = self.seconds().rev().take(LAST).collect();
         let mean = last.iter().sum::<f32>() / last.len().max(1) as f32;
         Progress {
             answers: self.answers(),
@@ -377,6 +379,15 @@ impl State {
             labelled_sentences: self.complete,
             seconds_per_answer: (!last.is_empty()).then_some(f64::from(mean)),
         }
+    }
+
+    /// How long answers took that were not undone, in their order.
+    pub fn seconds(&self) -> impl DoubleEndedIterator<Item = f32> {
+        let held = self
+            .seconds
+            .iter()
+            .filter(|(action, _)| !self.words.is_undone(*action));
+        held.map(|(_, seconds)| *seconds)
     }
 
     /// Answers that were not undone.

@@ -136,6 +136,11 @@ impl Words {
         }
     }
 
+    /// Whether an action was taken back.
+    pub fn is_undone(&self, action: ActionId) -> bool {
+        self.undone.contains(&action)
+    }
+
     /// The documents that an action is about.
     pub fn documents_of(&self, action: ActionId) -> Vec<usize> {
         let has = |said: &OfDocument| {

@@ -438,3 +438,45 @@ fn doubts_of_other_types_or_documents_are_out_of_date() {
     place.engine().add_file("new.txt", None, file).unwrap();
     outdated();
 }
+
+/// The time per answer is that of answers that still hold.
+#[test]
+fn times_of_undone_answers_do_not_count() {
+    let mut place = Place::with(
+        plain(&sentences(5, 3)),
+        &["NAME"],
+        everything(),
+        ImportOptions::default(),
+    );
+    for seconds in [2.0, 4.0] {
+        let question = place.ask("ada").unwrap();
+        let token = question.target.start;
+        let action = json!({
+            "kind": "assert", "document": question.document.id, "question": question.id, "seconds": seconds,
+            "assertions": [{ "start": token, "end": token + 1, "type": "NAME" }],
+        });
+        place.act("ada", action).unwrap();
+    }
+    let times = |place: &Place| {
+        let report = serde_json::to_value(place.engine().progress().unwrap()).unwrap();
+        let mean = place
+            .engine()
+            .overview("ada")
+            .unwrap()
+            .progress
+            .seconds_per_answer;
+        (mean, report["seconds"].as_array().unwrap().len())
+    };
+    assert_eq!(times(&place).0, Some(3.0));
+    for (request, back, mean) in [
+        ("1", true, Some(2.0)),
+        ("2", true, None),
+        ("3", false, Some(2.0)),
+        ("4", true, None),
+    ] {
+        place.engine().undo("ada", request, back).unwrap();
+        assert_eq!(times(&place), (mean, usize::from(mean.is_some())), "{request}");
+    }
+    place.reopen();
+    assert_eq!(times(&place), (None, 0));
+}
