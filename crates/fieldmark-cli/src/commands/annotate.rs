@@ -26,6 +26,8 @@ use std::sync::Arc;
 ///
 /// Labels that documents come with are known from the start. If any document of a file has one, all of that file count as
 /// complete: what is not marked is outside. --partial says that it is open instead, --unlabelled leaves labels behind.
+/// Columns in which `?` stands for an open token say themselves what is outside: their O is known, with and without
+/// --partial.
 ///
 /// Before there is a model, questions are random, or those that --dictionary and --pattern find.
 ///
@@ -75,7 +77,7 @@ struct DocumentOptions {
     #[arg(long = "types", value_name = "FILE")]
     type_file: Option<PathBuf>,
 
-    /// Take labels that documents come with as known, and the rest of the text as open
+    /// Take labels that documents come with as known, and the rest of the text as open. O is a label in columns with `?`
     #[arg(long, conflicts_with = "unlabelled")]
     partial: bool,
 

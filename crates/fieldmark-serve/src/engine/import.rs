@@ -22,7 +22,8 @@ const MANY_DOCUMENTS: usize = 20;
 /// How the labels are used that documents come with.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ImportOptions {
-    /// Whether text without a mark is open, instead of outside of all spans.
+    /// Whether text without a mark is open, instead of outside of all spans. Sources that say themselves what is open
+    /// (`?` in columns) are taken at their word: their other tokens are outside.
     pub partial: bool,
     /// Whether labels are left behind.
     pub unlabelled: bool,
@@ -45,8 +46,8 @@ pub struct Imported {
 struct Labels {
     /// What is marked: tokens and type.
     spans: Vec<(Range<usize>, String)>,
-    /// For every token whether nothing is said of it; none, if the source knows only spans.
-    open: Vec<bool>,
+    /// For every token whether nothing is said of it; `None`, if the source knows only spans.
+    open: Option<Vec<bool>>,
 }
 
 /// Documents, ready to be stored.
@@ -262,10 +263,8 @@ pub(super) fn prepare(
 }
 
 /// For every token whether the source says that its label is not known.
-fn open_tokens(document: &Document, cut: &Cut, notices: &mut Notices) -> Vec<bool> {
-    let Some(open) = &document.open else {
-        return Vec::new();
-    };
+fn open_tokens(document: &Document, cut: &Cut, notices: &mut Notices) -> Option<Vec<bool>> {
+    let open = document.open.as_ref()?;
     let mut tokens = vec![false; cut.tokens.len()];
     for label in open {
         let first = cut.tokens.partition_point(|token| token.end <= label.range.start);
@@ -281,7 +280,7 @@ fn open_tokens(document: &Document, cut: &Cut, notices: &mut Notices) -> Vec<boo
             format!("a choice of labels is taken for none, {choices} times: people are asked for one");
         notices.add(NoticeKind::Skipped, &document.id, None, message);
     }
-    tokens
+    Some(tokens)
 }
 
 /// Stores documents with their types and labels, all or nothing. Returns the number of the first, and what was stored of
@@ -351,6 +350,8 @@ fn label(
     options: ImportOptions,
 ) -> Result<Option<Deed>, Error> {
     let Labels { spans, open } = labels;
+    let partial = options.partial && open.is_none();
+    let open = open.unwrap_or_default();
     let is_open = |token: usize| open.get(token).copied().unwrap_or(false);
     let mut assertions = Vec::with_capacity(spans.len());
     let mut outside: Vec<bool> = (0..tokens).map(|token| !is_open(token)).collect();
@@ -365,14 +366,14 @@ fn label(
             borders: if ends { Borders::Open } else { Borders::Exact },
         });
     }
-    if !options.partial && !open.contains(&true) {
+    if !partial && !open.contains(&true) {
         return Ok(Some(Deed::Whole {
             start: 0,
             end: tokens as u32,
             spans: assertions,
         }));
     }
-    if !options.partial {
+    if !partial {
         let outside = (0..tokens as u32).filter(|&token| outside[token as usize]);
         assertions.extend(outside.map(|token| Assertion {
             start: token,

@@ -4,7 +4,7 @@ use super::*;
 use crate::engine::{EXPORT_FORMATS, ExportOptions, ListRequest};
 use fieldmark::Pipeline;
 use fieldmark::text::Source;
-use fieldmark::text::document::Annotation;
+use fieldmark::text::document::{Annotation, OpenLabel};
 use fieldmark::text::formats::{DocumentFormat, Notices, ReadOptions};
 
 /// Texts that are hard to count.
@@ -223,6 +223,27 @@ fn tokens_that_a_source_leaves_open_stay_open() {
     let known = place.known("ada", 1);
     let expected = [("Ada", name()), ("met", None), ("Hopper", name()), ("yes", None)];
     assert_eq!(known, expected.map(|(word, kind)| (word.to_owned(), kind)));
+}
+
+/// A source that says `?` means its other labels: outside is outside, even if it is taken as partial.
+#[test]
+fn partial_documents_keep_what_they_say_is_outside() {
+    let partial = ImportOptions {
+        partial: true,
+        ..ImportOptions::default()
+    };
+    let mut spans = Document::new("spans", "Ada met Grace");
+    spans.annotations.push(Annotation::new(0..3, "NAME"));
+    let mut labels = Document::new("labels", "Ada met Grace");
+    labels.annotations.push(Annotation::new(0..3, "NAME"));
+    labels.open = Some(vec![OpenLabel {
+        range: 8..13,
+        ..OpenLabel::default()
+    }]);
+    let place = Place::with(vec![spans, labels], &[], everything(), partial);
+    let name = ("Ada".to_owned(), Some("NAME".to_owned()));
+    assert_eq!(place.known("ada", 1), [name.clone()]);
+    assert_eq!(place.known("ada", 2), [name, ("met".to_owned(), None)]);
 }
 
 #[test]
