@@ -32,27 +32,57 @@ impl fmt::Display for Silent {
 
 impl std::error::Error for Silent {}
 
+/// How far a request body is.
+#[derive(Debug, Default)]
+pub(super) struct Fate {
+    ended: AtomicBool,
+    given_up: AtomicBool,
+}
+
+impl Fate {
+    /// Whether all of it has come.
+    pub fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::Relaxed)
+    }
+
+    /// Whether nobody reads the rest of it: then nobody knows where the next request begins.
+    pub fn is_given_up(&self) -> bool {
+        self.given_up.load(Ordering::Relaxed)
+    }
+}
+
 /// A request body that fails after too long a silence, and notes its end.
 pub(super) struct Watched {
     inner: Body,
     silence: Duration,
     timer: Pin<Box<Sleep>>,
     waiting: bool,
-    ended: Arc<AtomicBool>,
+    fate: Arc<Fate>,
 }
 
 impl Watched {
-    /// Watches a body; the flag is set when all of it has come.
-    pub fn new(inner: Body, silence: Duration) -> (Self, Arc<AtomicBool>) {
-        let ended = Arc::new(AtomicBool::new(inner.is_end_stream()));
+    /// Watches a body, and what becomes of it.
+    pub fn new(inner: Body, silence: Duration) -> (Self, Arc<Fate>) {
+        let fate = Arc::new(Fate {
+            ended: AtomicBool::new(inner.is_end_stream()),
+            given_up: AtomicBool::new(false),
+        });
         let watched = Self {
             inner,
             silence,
             timer: Box::pin(tokio::time::sleep(silence)),
             waiting: false,
-            ended: ended.clone(),
+            fate: fate.clone(),
         };
-        (watched, ended)
+        (watched, fate)
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        if !self.fate.has_ended() {
+            self.fate.given_up.store(true, Ordering::Relaxed);
+        }
     }
 }
 
@@ -68,7 +98,7 @@ impl HttpBody for Watched {
         if let Poll::Ready(frame) = Pin::new(&mut this.inner).poll_frame(context) {
             this.waiting = false;
             if frame.is_none() || this.inner.is_end_stream() {
-                this.ended.store(true, Ordering::Relaxed);
+                this.fate.ended.store(true, Ordering::Relaxed);
             }
             return Poll::Ready(frame.map(|frame| frame.map_err(BoxError::from)));
         }

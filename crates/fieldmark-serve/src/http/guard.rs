@@ -1,7 +1,7 @@
 //! What happens to every request before a handler sees it, and to every answer before a client does.
 
 use super::auth::Access;
-use super::body::{Placed, Watched};
+use super::body::{Fate, Placed, Watched};
 use super::host::Hosts;
 use super::limits::Limits;
 use super::metrics::Metrics;
@@ -15,7 +15,6 @@ use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 use tokio::sync::Semaphore;
 
@@ -83,7 +82,10 @@ async fn watch(State(guarding): State<Arc<Guarding>>, request: Request, next: Ne
     let path = request.extensions().get::<MatchedPath>();
     let path = path.map_or("other", |path| path.as_str()).to_owned();
     let method = request.method().clone();
-    let answered = AssertUnwindSafe(guarding.answer(request, next))
+    let (parts, body) = request.into_parts();
+    let (watched, fate) = Watched::new(body, guarding.guard.limits.silence);
+    let request = Request::from_parts(parts, Body::new(watched));
+    let answered = AssertUnwindSafe(guarding.answer(request, &fate, next))
         .catch_unwind()
         .await;
     let mut response = answered.unwrap_or_else(|_| {
@@ -91,12 +93,16 @@ async fn watch(State(guarding): State<Arc<Guarding>>, request: Request, next: Ne
         ApiError::internal(message).into_response()
     });
     add_headers(response.headers_mut());
+    if fate.is_given_up() {
+        let close = HeaderValue::from_static("close");
+        response.headers_mut().insert(header::CONNECTION, close);
+    }
     metrics.count(&path, method, response.status(), began.elapsed());
     response
 }
 
 impl Guarding {
-    async fn answer(&self, request: Request, next: Next) -> Response {
+    async fn answer(&self, request: Request, fate: &Fate, next: Next) -> Response {
         let mut request = request;
         let public = match self.admit(&mut request) {
             Ok(public) => public,
@@ -115,7 +121,7 @@ impl Guarding {
                 }
             },
         };
-        let response = self.run(request, next).await;
+        let response = self.run(request, fate, next).await;
         match place {
             // Events go on for as long as a page is open, and cost nothing but the connection.
             Some(place) if !is_event_stream(response.headers()) => {
@@ -148,15 +154,12 @@ impl Guarding {
     }
 
     /// Lets a handler work, for a limited time.
-    async fn run(&self, request: Request, next: Next) -> Response {
+    async fn run(&self, request: Request, fate: &Fate, next: Next) -> Response {
         let limits = &self.guard.limits;
-        let (parts, body) = request.into_parts();
-        let (watched, ended) = Watched::new(body, limits.silence);
-        let request = Request::from_parts(parts, Body::new(watched));
         let answered = tokio::time::timeout(limits.request, next.run(request)).await;
         answered.unwrap_or_else(|_| {
             let seconds = limits.request.as_secs_f32();
-            if ended.load(Ordering::Relaxed) {
+            if fate.has_ended() {
                 let message = format_args!(
                     "there was no answer within {seconds} seconds, which is the limit of this server. Send less at a \
                      time, or try again when the server has less to do"

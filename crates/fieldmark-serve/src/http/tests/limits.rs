@@ -182,3 +182,38 @@ fn an_answer_keeps_its_place_until_it_is_taken() {
         server.ask("GET /who", &[], "").status == 200
     });
 }
+
+/// Nobody can tell where the next request begins when a body was not read: the connection ends, and the answer says so.
+#[test]
+fn the_end_of_a_connection_is_announced() {
+    let server = Server::open(Limits::default());
+    server.shared.gate.add_permits(1);
+    let head = "Host: localhost\r\nContent-Type: text/plain\r\nContent-Length: 10\r\n\r\n";
+    for (request, status) in [
+        ("POST /gate", 200),
+        ("POST /number", 415),
+        ("POST /nowhere", 404),
+        ("GET /number", 405),
+    ] {
+        let reply = server.raw(format!("{request} HTTP/1.1\r\n{head}"));
+        let said = (reply.status, reply.header("connection"));
+        assert_eq!(said, (status, Some("close")), "{request}");
+    }
+    let foreign = head.replace("localhost", "elsewhere");
+    let reply = server.raw(format!("POST /number HTTP/1.1\r\n{foreign}"));
+    assert_eq!((reply.status, reply.header("connection")), (403, Some("close")));
+    // Who sends all of it, or nothing, can go on.
+    let mut stream = server.connect();
+    let whole = "POST /number HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 12\r\n\r\n\
+                 {\"number\":1}";
+    let bare = "GET /who HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    let last = server.request("GET /health", &[], "");
+    stream
+        .write_all(format!("{whole}{bare}{last}").as_bytes())
+        .unwrap();
+    let mut answers = String::new();
+    stream.read_to_string(&mut answers).unwrap();
+    let answers = answers.to_ascii_lowercase();
+    assert_eq!(answers.matches("http/1.1 200").count(), 3, "{answers}");
+    assert_eq!(answers.matches("connection: close").count(), 1, "{answers}");
+}
