@@ -238,6 +238,13 @@ pub(super) fn prepare(
                 document.text.len()
             )));
         }
+        let nul = blank_nul(&mut document);
+        if nul > 0 {
+            let s = if nul == 1 { "" } else { "s" };
+            let message =
+                format!("{nul} NUL character{s}, for which no file of text has a place, became blanks");
+            notices.add(NoticeKind::Encoding, &document.id, None, message);
+        }
         if describer.config().text.retokenize {
             document.given = None;
         }
@@ -260,6 +267,37 @@ pub(super) fn prepare(
     }
     prepared.notices = notices;
     Ok(prepared)
+}
+
+/// Makes blanks of NUL characters, which JSON can hold and files of text cannot: whatever is exported is read back. All
+/// offsets stay. Returns how many there were.
+fn blank_nul(document: &mut Document) -> usize {
+    let mut count = 0;
+    let mut blank = |text: &mut String| {
+        let found = text.matches('\0').count();
+        if found > 0 {
+            *text = text.replace('\0', " ");
+            count += found;
+        }
+    };
+    blank(&mut document.id);
+    blank(&mut document.text);
+    document.meta.values_mut().for_each(&mut blank);
+    let tokens = document.given.iter_mut().flat_map(|given| &mut given.sentences);
+    tokens
+        .flatten()
+        .flat_map(|token| &mut token.columns)
+        .for_each(&mut blank);
+    let text = &document.text;
+    let is_blank = |range: &Range<usize>| text.get(range.clone()).is_some_and(|word| word.trim().is_empty());
+    if count > 0 {
+        // A token that was nothing else is none.
+        let given = document.given.iter_mut();
+        for sentence in given.flat_map(|given| &mut given.sentences) {
+            sentence.retain(|token| !is_blank(&token.range));
+        }
+    }
+    count
 }
 
 /// For every token whether the source says that its label is not known.

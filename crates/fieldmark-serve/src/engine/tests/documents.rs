@@ -607,3 +607,43 @@ fn a_file_with_a_bad_type_leaves_nothing_behind() {
         place.reopen();
     }
 }
+
+/// No file of text has a place for NUL: it comes in as a blank, and every export is read back.
+#[test]
+fn characters_that_no_file_can_hold_become_blanks() {
+    let place = Place::new(&[], &["NAME"], everything());
+    let json = br#"{"id":"a\u0000b","text":"Ada\u0000met Gra\u0000ce","who":"x\u0000y"}"#.to_vec();
+    let imported = place.engine().add_file("a.jsonl", None, json).unwrap();
+    let told: Vec<String> = imported.notices.all().iter().map(ToString::to_string).collect();
+    assert!(
+        told[0].contains("a b: ") && told[0].contains("4 NUL characters"),
+        "{told:?}"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    for &format in EXPORT_FORMATS {
+        let path = folder.path().join(format!("out-{format}"));
+        place
+            .engine()
+            .export_to(format, &path, &ExportOptions::default())
+            .unwrap();
+        // What only whole articles have is written, but there is none.
+        if matches!(format, DocumentFormat::GeneMention | DocumentFormat::Html) {
+            continue;
+        }
+        let read = ReadOptions {
+            format: Some(format),
+            ..ReadOptions::default()
+        };
+        let mut reader = read
+            .open(&Source::File(path))
+            .unwrap_or_else(|error| panic!("{format}: {error}"));
+        let found = reader.next(&mut Notices::new());
+        let found = found.unwrap_or_else(|error| panic!("{format}: {error}")).unwrap();
+        assert!(!found.text.contains('\0'), "{format}");
+        assert!(
+            found.text.contains("Ada met Gra ce"),
+            "{format}: {:?}",
+            found.text
+        );
+    }
+}
