@@ -99,7 +99,8 @@ impl Engine {
                 _ => format!("{name}.{extension}"),
             });
             let mut writer = write.create(format, Target::<Vec<u8>>::Path(&path), None)?;
-            let (_, losses) = self.write_all(format, &mut *writer, options)?;
+            let (notices, mut losses) = self.write_all(format, &mut *writer, options)?;
+            losses.rename(&notices);
             drop(writer);
             let mut archive = tar::Builder::new(Vec::new());
             archive.append_dir_all(".", folder.path())?;
@@ -112,7 +113,8 @@ impl Engine {
         }
         let mut bytes = Vec::new();
         let mut writer = write.create(format, Target::Stream(&mut bytes), None)?;
-        let (_, losses) = self.write_all(format, &mut *writer, options)?;
+        let (notices, mut losses) = self.write_all(format, &mut *writer, options)?;
+        losses.rename(&notices);
         drop(writer);
         Ok(Exported {
             name: format!("{name}-{format}.{extension}"),

@@ -8,7 +8,7 @@ use super::view::Estimating;
 use crate::project::{Borders, Error};
 use fieldmark::text::LabelSyntax;
 use fieldmark::text::document::{Annotation, Document, GivenTokens};
-use fieldmark::text::formats::DocumentFormat;
+use fieldmark::text::formats::{DocumentFormat, NoticeKind, Notices};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -18,8 +18,11 @@ const LABELS: &str = "label";
 /// The label that stands for any.
 const UNKNOWN: &str = "?";
 
+/// Other names of types that are told one by one.
+const RENAMED: usize = 5;
+
 /// What cannot be written as it is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Losses {
     /// Tokens of which nothing is known, and which look like tokens outside of spans.
     pub unknown: usize,
@@ -31,6 +34,8 @@ pub(super) struct Losses {
     pub removed: usize,
     /// Whether there is no model that could fill what nobody has said.
     pub unfilled: bool,
+    /// What the format has no name for, as sentences.
+    pub renamed: Vec<String>,
 }
 
 impl Losses {
@@ -74,8 +79,37 @@ impl Losses {
                 are(self.removed)
             ));
         }
+        all.extend(self.renamed.iter().take(RENAMED).map(|told| in_ascii(told)));
+        if self.renamed.len() > RENAMED {
+            all.push(format!("and {} more", self.renamed.len() - RENAMED));
+        }
         (!all.is_empty()).then(|| all.join("; "))
     }
+
+    /// Takes over what a writer tells of types that have other names in its format.
+    pub fn rename(&mut self, notices: &Notices) {
+        let told = notices
+            .all()
+            .iter()
+            .filter(|notice| notice.kind == NoticeKind::TypeName);
+        for notice in told {
+            if !self.renamed.contains(&notice.message) {
+                self.renamed.push(notice.message.clone());
+            }
+        }
+    }
+}
+
+/// Text for a header of HTTP.
+fn in_ascii(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c.is_ascii() {
+            true => out.push(c),
+            false => out.extend(c.escape_unicode()),
+        }
+    }
+    out
 }
 
 /// A document, and what is known of it.

@@ -35,6 +35,8 @@ pub enum NoticeKind {
     Relation,
     /// The format has no place for an attribute, a score, an identifier or other facts.
     Detail,
+    /// The format has no place for the name of a type, which is another one there.
+    TypeName,
     /// Bytes or characters that the encoding does not know, or that were guessed.
     Encoding,
     /// A part of the source was skipped.
@@ -58,6 +60,7 @@ impl fmt::Display for NoticeKind {
             NoticeKind::OddLabel => "label of no scheme",
             NoticeKind::Relation => "relation",
             NoticeKind::Detail => "detail without a place",
+            NoticeKind::TypeName => "type with another name",
             NoticeKind::Encoding => "encoding",
             NoticeKind::Skipped => "skipped",
         })

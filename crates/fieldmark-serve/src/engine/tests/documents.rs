@@ -647,3 +647,53 @@ fn characters_that_no_file_can_hold_become_blanks() {
         );
     }
 }
+
+/// A type whose name a format cannot hold has another one there, and people are told.
+#[test]
+fn other_names_of_types_are_told_at_the_export() {
+    let place = Place::new(
+        &["Ada met Grace."],
+        &["A|B", "Gr\u{f6}\u{df}e", "C++"],
+        everything(),
+    );
+    let spans = json!([
+        { "start": 0, "end": 1, "type": "A|B" }, { "start": 1, "end": 2, "type": "Gr\u{f6}\u{df}e" },
+        { "start": 2, "end": 3, "type": "C++" }]);
+    place
+        .act(
+            "ada",
+            json!({ "kind": "document", "document": 1, "spans": spans }),
+        )
+        .unwrap();
+    let export = |format| place.engine().export(format, &ExportOptions::default()).unwrap();
+    let warning = export(DocumentFormat::Conllu).warning.unwrap();
+    let told = "the type `A|B` has no place in the last column and is `A_B` now";
+    assert_eq!(warning, told);
+    let warning = export(DocumentFormat::InlineXml).warning.unwrap();
+    assert!(
+        warning.contains("`A|B`") && warning.contains("`C__`"),
+        "{warning}"
+    );
+    assert!(warning.is_ascii());
+    for format in [
+        DocumentFormat::Jsonl,
+        DocumentFormat::Columns,
+        DocumentFormat::Brat,
+        DocumentFormat::Bioc,
+        DocumentFormat::Doccano,
+    ] {
+        assert_eq!(export(format).warning, None, "{format}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out");
+    let notices = place
+        .engine()
+        .export_to(DocumentFormat::Conllu, &path, &ExportOptions::default())
+        .unwrap();
+    let told = notices
+        .all()
+        .iter()
+        .filter(|one| one.message.contains("A_B"))
+        .count();
+    assert_eq!(told, 1, "{notices:?}");
+}

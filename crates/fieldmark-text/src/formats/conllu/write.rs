@@ -179,6 +179,11 @@ impl Rows<'_> {
     }
 }
 
+/// A label without what would end its entry in the last column.
+fn as_entry(label: &str) -> String {
+    label.replace(['|', '\t'], "_")
+}
+
 /// The last column with this label and no other.
 fn with_label(misc: &str, label: &str) -> String {
     if super::label(misc) == label {
@@ -189,7 +194,7 @@ fn with_label(misc: &str, label: &str) -> String {
         .filter(|entry| *entry != "_" && !entry.starts_with(LABEL));
     let mut entries: Vec<String> = entries.map(str::to_owned).collect();
     if label != OUTSIDE {
-        entries.push(format!("{LABEL}{}", label.replace(['|', '\t'], "_")));
+        entries.push(format!("{LABEL}{}", as_entry(label)));
     }
     if entries.is_empty() {
         "_".to_owned()
@@ -278,8 +283,15 @@ fn has_paragraph(document: &Document, at: usize) -> bool {
     sentence.begins("newpar")
 }
 
-/// Facts and columns that have no place.
+/// Names, facts and columns that have no place.
 fn tell_lost(document: &Document, notices: &mut Notices) {
+    for kind in document.annotations.iter().map(|annotation| &annotation.kind) {
+        let name = as_entry(kind);
+        if name != *kind {
+            let message = format!("the type `{kind}` has no place in the last column and is `{name}` now");
+            notices.add(NoticeKind::TypeName, &document.id, None, message);
+        }
+    }
     let names = document.meta.keys().filter(|name| !name.starts_with("conllu:"));
     let names: Vec<&str> = names.map(String::as_str).collect();
     if !names.is_empty() {

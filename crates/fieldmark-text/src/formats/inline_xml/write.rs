@@ -74,7 +74,7 @@ impl<W: Write> InlineXmlWriter<W> {
                     "the type `{}` is no name of a tag and is `{name}` now",
                     annotation.kind
                 );
-                tell(NoticeKind::Detail, message);
+                tell(NoticeKind::TypeName, message);
             }
             let tag = format!("{name}{}", attributes(annotation, &mut tell));
             items.push((range, tag, name));
