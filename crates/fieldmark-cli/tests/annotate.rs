@@ -108,16 +108,17 @@ fn mistakes_are_sentences_and_leave_nothing_behind() {
     place.run("annotate p notes.txt --type X --no-page");
     for (arguments, expected) in [
         ("annotate q missing.txt", "missing.txt: cannot read"),
-        ("annotate q notes.txt --held-out 2 --no-page", "from 0 to 1"),
-        (
-            "annotate q notes.txt --held-out 0.95 --no-page",
-            "nothing to learn from",
-        ),
+        ("annotate q notes.txt --held-out 2 --no-page", "from 0 to 0.9"),
+        ("annotate q notes.txt --held-out 0.95 --no-page", "from 0 to 0.9"),
+        ("annotate q notes.txt --shared 2 --no-page", "from 0 to 1"),
         ("annotate q notes.txt --batch 0 --no-page", "at least 1"),
-        ("annotate q notes.txt --strategy LC --no-page", "whole sentences"),
+        (
+            "annotate q notes.txt --strategy LC --no-page",
+            "expected MTP, MTE, MTM, MVP, MVPE, MVM, ME, MED or RAND",
+        ),
         (
             "annotate q notes.txt --strategy best --no-page",
-            "no strategy \"best\"",
+            "--strategy is best, expected MTP, MTE, MTM, MVP, MVPE, MVM, ME, MED or RAND",
         ),
         (
             "annotate q notes.txt --config bad.toml --no-page",
@@ -141,7 +142,7 @@ fn mistakes_are_sentences_and_leave_nothing_behind() {
         ),
         ("annotate q --add-user ada", "no project here"),
         ("annotate notes.txt", "this is a file"),
-        ("annotate p --held-out 2 --no-page", "from 0 to 1"),
+        ("annotate p --held-out 2 --no-page", "from 0 to 0.9"),
         (
             "annotate p --config cut.toml --no-page",
             "every answer is about the tokens",

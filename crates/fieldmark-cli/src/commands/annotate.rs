@@ -10,7 +10,9 @@ use fieldmark::text::formats::{DocumentFormat, Notices, ReadOptions};
 use fieldmark_serve::annotate::{self, ServeOptions};
 use fieldmark_serve::engine::{DEFAULT_CONFIG, Engine, ExportOptions, ImportOptions, NewProject, reshaped};
 use fieldmark_serve::http::Token;
-use fieldmark_serve::project::{Error, Project, Settings, SettingsChange, Store, Unit, check_user_name};
+use fieldmark_serve::project::{
+    Error, Project, Settings, SettingsChange, Store, Unit, check_user_name, strategy_named,
+};
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -103,7 +105,7 @@ struct SettingOptions {
     patterns: Vec<(String, String)>,
 
     /// What is asked next: MTP, MTE, MTM, MVP, MVPE, MVM, ME, MED or RAND; see `fieldmark simulate` [default: MTM]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = strategy_named)]
     strategy: Option<Strategy>,
 
     /// How much a question asks: token or sentence [default: token]

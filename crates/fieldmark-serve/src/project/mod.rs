@@ -14,7 +14,7 @@ mod store;
 pub use action::{Action, ActionId, Assertion, Borders, Deed, DocumentId, Place, TypeId, UserId};
 pub use error::Error;
 pub(crate) use settings::TOKENS_STAY;
-pub use settings::{Settings, SettingsChange, Unit};
+pub use settings::{Settings, SettingsChange, Unit, strategy_named};
 pub(crate) use store::now;
 pub use store::{NewAction, Store, StoredDocument, Type, Writing};
 

@@ -2,7 +2,7 @@
 
 use super::{Error, Store};
 use fieldmark::learn::Strategy;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// How much a question asks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,6 +37,34 @@ impl std::str::FromStr for Unit {
     }
 }
 
+/// The most of a text that is held out: something has to be left to learn from.
+const MOST_HELD_OUT: f64 = 0.9;
+
+/// The strategy of a name, if questions can be chosen by it: one that chooses tokens.
+///
+/// # Errors
+/// What was expected instead.
+pub fn strategy_named(name: &str) -> Result<Strategy, String> {
+    let found = name.parse().ok();
+    found
+        .filter(|strategy: &Strategy| !strategy.asks_sequences())
+        .ok_or_else(|| {
+            let [others @ .., last] = Strategy::TOKENS.map(Strategy::name);
+            format!("expected {} or {last}", others.join(", "))
+        })
+}
+
+/// The strategy of a change.
+fn strategy_of<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Strategy>, D::Error> {
+    let Some(name) = Option::<String>::deserialize(value)? else {
+        return Ok(None);
+    };
+    let found = strategy_named(&name);
+    found
+        .map(Some)
+        .map_err(|expected| serde::de::Error::custom(format_args!("the strategy is {name:?}, {expected}")))
+}
+
 /// What was decided when a project was made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -47,7 +75,7 @@ pub struct Settings {
     pub unit: Unit,
     /// Answers between two trainings.
     pub batch: usize,
-    /// The part of the text to test models on, from 0 to 1.
+    /// The part of the text to test models on, from 0 to 0.9.
     pub held_out: f64,
     /// Whether single sentences are held out and not documents, because there are few of these.
     pub held_out_sentences: bool,
@@ -106,18 +134,15 @@ impl Settings {
 
     /// Sees whether all numbers make sense.
     pub fn check(&self) -> Result<(), Error> {
-        for (name, share) in [("held out", self.held_out), ("shared", self.shared)] {
-            if !(0.0..=1.0).contains(&share) {
+        for (name, share, most) in [
+            ("held out", self.held_out, MOST_HELD_OUT),
+            ("shared", self.shared, 1.0),
+        ] {
+            if !(0.0..=most).contains(&share) {
                 return Err(Error::refused(format_args!(
-                    "the part that is {name} is {share}, expected a number from 0 to 1"
+                    "the part that is {name} is {share}, expected a number from 0 to {most}"
                 )));
             }
-        }
-        if self.held_out > 0.9 {
-            return Err(Error::refused(format_args!(
-                "the part that is held out is {}, which leaves nothing to learn from; expected at most 0.9",
-                self.held_out
-            )));
         }
         if self.batch == 0 {
             return Err(Error::refused(
@@ -129,14 +154,13 @@ impl Settings {
                 "the pattern of {kind:?} is empty; expected a type, `=` and a regular expression"
             )));
         }
-        if self.strategy.asks_sequences() {
-            return Err(Error::refused(format_args!(
-                "the strategy {} asks for whole sentences, and questions are about tokens; choose from {}",
-                self.strategy,
-                Strategy::TOKENS.map(Strategy::name).join(", ")
-            )));
+        match strategy_named(self.strategy.name()) {
+            Ok(_) => Ok(()),
+            Err(expected) => Err(Error::refused(format_args!(
+                "the strategy is {}, {expected}",
+                self.strategy
+            ))),
         }
-        Ok(())
     }
 }
 
@@ -145,7 +169,7 @@ impl Settings {
 #[serde(default, deny_unknown_fields)]
 pub struct SettingsChange {
     /// What is asked next.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "strategy_of")]
     pub strategy: Option<Strategy>,
     /// How much is asked at once.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -156,10 +156,16 @@ fn changes_that_make_no_sense_change_nothing() {
     let place = Place::new(&["Ada met Grace."], &["NAME"], Settings::default());
     let before = place.engine().settings();
     for (wish, expected) in [
-        (json!({ "held_out": 0.95 }), "nothing to learn from"),
-        (json!({ "shared": -1.0 }), "from 0 to 1"),
+        (
+            json!({ "held_out": 0.95 }),
+            "is 0.95, expected a number from 0 to 0.9",
+        ),
+        (
+            json!({ "held_out": 2.0 }),
+            "is 2, expected a number from 0 to 0.9",
+        ),
+        (json!({ "shared": -1.0 }), "is -1, expected a number from 0 to 1"),
         (json!({ "batch": 0 }), "at least 1"),
-        (json!({ "strategy": "LC" }), "whole sentences"),
         (json!({ "order": 4 }), "expected 0 to 3"),
         (json!({ "c2": -1.0 }), "from 0 up"),
         (json!({ "patterns": [["NAME", "("]] }), "not a regular expression"),
@@ -174,6 +180,13 @@ fn changes_that_make_no_sense_change_nothing() {
         assert!(error.contains(expected), "{error}");
     }
     assert!(serde_json::from_value::<SettingsChange>(json!({ "tempo": 3 })).is_err());
+    for strategy in ["LC", "NSE", "best"] {
+        let wish = serde_json::from_value::<SettingsChange>(json!({ "strategy": strategy }));
+        let error = wish.unwrap_err().to_string();
+        let expected =
+            format!("the strategy is {strategy:?}, expected MTP, MTE, MTM, MVP, MVPE, MVM, ME, MED or RAND");
+        assert!(error.contains(&expected), "{error}");
+    }
     assert_eq!(place.engine().settings(), before);
     // A name stands for one change.
     change(&place, "r", json!({ "batch": 5 })).unwrap();
