@@ -167,6 +167,58 @@ fn mistakes_are_sentences_and_leave_nothing_behind() {
     assert!(!place.path("q").exists(), "what failed left no project behind");
 }
 
+/// An export replaces neither what is read by the same command nor the project.
+#[test]
+fn an_export_does_not_replace_what_is_read() {
+    let place = place();
+    place.write("types.txt", "DATE\n");
+    place.run("annotate p train.iob --no-page");
+    for (arguments, expected) in [
+        (
+            "annotate p notes.txt --export text notes.txt",
+            "are the same file",
+        ),
+        ("annotate p notes.txt --export brat .", "might be replaced"),
+        (
+            "annotate p --types types.txt --export jsonl ./types.txt",
+            "are the same file",
+        ),
+        ("annotate p --export jsonl p/project.sqlite", "are the same file"),
+        ("annotate p --export-model p/model.fmk", "are the same file"),
+        ("annotate p --export brat p", "might be replaced"),
+        ("annotate new notes.txt --export brat new", "are the same file"),
+        (
+            "annotate p --export jsonl out --export-model out",
+            "are the same file",
+        ),
+    ] {
+        let error = place.refuse(arguments);
+        assert!(error.contains(expected), "{arguments}: {error}");
+    }
+    assert_eq!(place.read("notes.txt"), "Ada met Grace in Paris. Alan wrote.\n");
+    assert!(!place.path("new").exists());
+    // A project in the directory of now has room for other files.
+    place.run("annotate . train.iob --no-page");
+    place.run("annotate . --export jsonl here.jsonl --export-model here.fmk");
+    assert!(place.read("here.jsonl").contains("PER"));
+}
+
+#[test]
+fn a_model_that_is_not_there_fills_nothing() {
+    let place = place();
+    place.run("annotate p notes.txt --type NAME --no-page");
+    let done = place
+        .command("annotate p --export columns out.iob --fill")
+        .done()
+        .success();
+    let told = common::errors(&done);
+    assert!(
+        told.contains("nothing is filled, because there is no model yet"),
+        "{told}"
+    );
+    assert!(place.read("out.iob").contains("wrote\t?"));
+}
+
 #[cfg(unix)]
 #[test]
 fn a_server_starts_stops_and_starts_again() {

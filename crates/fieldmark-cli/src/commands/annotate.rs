@@ -3,6 +3,7 @@
 use crate::console::Console;
 use crate::documents::{self, Names};
 use crate::failure::Failure;
+use crate::paths::Files;
 use fieldmark::config::Config;
 use fieldmark::learn::Strategy;
 use fieldmark::text::document::Document;
@@ -245,6 +246,7 @@ fn pair(text: &str) -> Result<(String, String), String> {
 
 impl Arguments {
     pub fn run(self, console: &Console) -> Result<(), Failure> {
+        self.check_outputs()?;
         if let Some(name) = &self.instead.add_user {
             check_user_name(name).map_err(failure)?;
             let beside = !self.changes_documents() && !self.exports() && self.settings.is_empty();
@@ -267,6 +269,22 @@ impl Arguments {
         };
         let store = Project::database_beside(&self.project).map_err(failure)?;
         self.add_user(name, store, console)
+    }
+
+    /// Sees to it that nothing is written onto what is read, or onto the project.
+    fn check_outputs(&self) -> Result<(), Failure> {
+        let lists = self.settings.dictionaries.iter().map(|(_, file)| file);
+        let new = Some(&self.project).filter(|folder| !folder.exists());
+        Files::default()
+            .reads("one of the documents", &self.files)
+            .reads("--types", &self.documents.type_file)
+            .reads("--config", &self.settings.config)
+            .reads("--dictionary", lists.filter(|file| !file.is_empty()))
+            .reads("the project", new)
+            .reads("part of the project", Project::files(&self.project))
+            .writes("--export", self.instead.export.iter().map(|values| &values[1]))
+            .writes("--export-model", &self.instead.export_model)
+            .check()
     }
 
     fn exports(&self) -> bool {

@@ -27,6 +27,10 @@ pub const IMPORT: &str = "import";
 /// Longer texts are refused: offsets in tokens are numbers of 32 bits.
 pub const LONGEST_TEXT: usize = u32::MAX as usize;
 
+const DATABASE: &str = "project.sqlite";
+const LOCK: &str = "lock";
+const MODEL: &str = "model.fmk";
+
 /// A directory with a database, in the care of this program.
 #[derive(Debug)]
 pub struct Project {
@@ -57,7 +61,7 @@ impl Project {
         }
         std::fs::create_dir_all(folder)
             .map_err(|error| fail(folder, format!("cannot make the directory: {error}")))?;
-        let path = folder.join("lock");
+        let path = folder.join(LOCK);
         let lock = File::options()
             .create(true)
             .truncate(false)
@@ -93,7 +97,12 @@ impl Project {
 
     /// Where the model is kept.
     pub fn model_file(&self) -> PathBuf {
-        self.folder.join("model.fmk")
+        self.folder.join(MODEL)
+    }
+
+    /// The files of a project in a directory, whether or not they are there.
+    pub fn files(folder: &Path) -> [PathBuf; 5] {
+        [DATABASE, "project.sqlite-wal", "project.sqlite-shm", LOCK, MODEL].map(|name| folder.join(name))
     }
 
     /// The database.
@@ -120,7 +129,7 @@ impl Project {
 }
 
 fn database(folder: &Path) -> PathBuf {
-    folder.join("project.sqlite")
+    folder.join(DATABASE)
 }
 
 /// Sees whether a person may have a name.
