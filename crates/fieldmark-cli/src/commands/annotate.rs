@@ -35,8 +35,8 @@ use std::sync::Arc;
 /// Before there is a model, questions are random, or those that --dictionary and --pattern find.
 ///
 /// A part of the documents (of the sentences, if there are fewer than 20 documents) is held out to measure the model:
-/// every tenth question is a whole sentence of it. Another part is shared: everybody is asked about it, without seeing the
-/// answers of others, and the page shows how far they agree.
+/// every tenth question is a whole sentence of it. Another part is shared: where several people annotate, every fifth
+/// question is about it, nobody sees the answers of others, and the page shows how far they agree.
 ///
 /// Settings and the config belong to the project. They are chosen when it is made, and changed by giving them again, or on
 /// the page; only how texts are cut into tokens stays, because answers are about tokens.
@@ -121,7 +121,7 @@ struct SettingOptions {
     #[arg(long, value_name = "SHARE")]
     held_out: Option<f64>,
 
-    /// Part of the documents that everybody annotates, from 0 to 1 [default: 0.2]
+    /// Part that everybody annotates, from 0 to 1 [default: 0.2]
     #[arg(long, value_name = "SHARE")]
     shared: Option<f64>,
 

@@ -34,7 +34,7 @@ export class AgreementView {
       const words =
         users.length < 2
           ? "There is one annotator. Another one gets a link from: "
-          : "No two annotators have labelled the same tokens yet. Some documents are shared between all; they come up by themselves.";
+          : "No two annotators have labelled the same tokens yet. A part of the text is shared between all; it comes up by itself.";
       return h("div", { class: "card" }, h("p", {}, words, users.length < 2 && h("code", {}, "fieldmark annotate PROJECT --add-user NAME")));
     }
     return pairs.map((pair) =>

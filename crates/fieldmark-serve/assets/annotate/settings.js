@@ -58,8 +58,8 @@ export class SettingsView {
       group(
         "Parts",
         row("Held out", number("held_out", { min: "0", max: "0.9", step: "any" }), `The part of the ${held_out_of} to measure models on, from 0 to 0.9. With another part, scores before and after are not to be compared.`),
-        row("Shared", number("shared", { min: "0", max: "1", step: "any" }), "The part of the documents that everybody annotates, from 0 to 1."),
-        row("Seed", number("seed", { min: "0", step: "1" }), "Decides what is random: which documents are held out and shared, and what is asked first."),
+        row("Shared", number("shared", { min: "0", max: "1", step: "any" }), `The part of the ${held_out_of} that everybody annotates, from 0 to 1.`),
+        row("Seed", number("seed", { min: "0", step: "1" }), "Decides what is random: which parts are held out and shared, and what is asked first."),
       ),
       group(
         "Training",

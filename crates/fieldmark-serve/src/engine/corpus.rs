@@ -17,8 +17,10 @@ pub(super) struct Text {
     tokens: Vec<[u32; 2]>,
     /// The end of each sentence, in tokens.
     ends: Vec<u32>,
-    /// Whether it is to be annotated by everybody.
+    /// Whether all of it is to be annotated by everybody.
     pub shared: bool,
+    /// The same for each sentence, where sentences are shared and not documents.
+    shared_sentences: Vec<bool>,
     /// Whether all of it is for tests.
     pub held_out: bool,
     /// The number of its first sentence among those of all documents.
@@ -45,6 +47,16 @@ impl Text {
     pub fn sentence(&self, index: usize) -> Range<usize> {
         let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
         start as usize..self.ends[index] as usize
+    }
+
+    /// Whether a sentence is to be annotated by everybody.
+    pub fn shares(&self, index: usize) -> bool {
+        self.shared || self.shared_sentences.get(index).copied().unwrap_or(false)
+    }
+
+    /// Whether anything of it is.
+    pub fn shares_something(&self) -> bool {
+        self.shared || self.shared_sentences.contains(&true)
     }
 
     /// All sentences as ranges of tokens.
@@ -107,8 +119,8 @@ pub(super) struct Corpus {
 }
 
 impl Corpus {
-    /// Adds a document; its text moves here.
-    pub fn add(&mut self, stored: StoredDocument, shared: bool) {
+    /// Adds a document, which is not shared; its text moves here.
+    pub fn add(&mut self, stored: StoredDocument) {
         let StoredDocument {
             id,
             document,
@@ -126,7 +138,8 @@ impl Corpus {
                 .map(|bytes| [bytes.start as u32, bytes.end as u32])
                 .collect(),
             ends: cut.sentences.iter().map(|sentence| sentence.end as u32).collect(),
-            shared,
+            shared: false,
+            shared_sentences: Vec::new(),
             held_out,
             first_sequence: self.sequences,
             first_position: self.positions,
@@ -137,10 +150,26 @@ impl Corpus {
         self.texts.push(text);
     }
 
-    /// Decides anew which documents are shared, and which are for tests.
-    pub fn divide(&mut self, part: impl Fn(DocumentId) -> (bool, bool)) {
+    /// Decides anew which documents are for tests.
+    pub fn hold_out(&mut self, held_out: impl Fn(DocumentId) -> bool) {
         for text in &mut self.texts {
-            (text.shared, text.held_out) = part(text.id);
+            text.held_out = held_out(text.id);
+        }
+    }
+
+    /// Decides anew which documents are shared, and no sentences of others.
+    pub fn share(&mut self, shared: impl Fn(DocumentId) -> bool) {
+        for text in &mut self.texts {
+            (text.shared, text.shared_sentences) = (shared(text.id), Vec::new());
+        }
+    }
+
+    /// Decides anew which sentences are shared.
+    pub fn share_sentences(&mut self, shared: impl Fn(DocumentId, usize) -> bool) {
+        for text in &mut self.texts {
+            let sentences = (0..text.sentences()).map(|index| shared(text.id, index));
+            text.shared_sentences = sentences.collect();
+            text.shared = !text.shared_sentences.contains(&false);
         }
     }
 

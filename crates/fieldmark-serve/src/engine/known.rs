@@ -31,6 +31,33 @@ impl State {
             .collect()
     }
 
+    /// What others say of some tokens, as far as somebody may see it: nothing of what everybody annotates.
+    fn others_on(&self, number: usize, user: UserId, tokens: &Range<usize>) -> Vec<Cow<'_, [Cell]>> {
+        let text = self.corpus.get(number);
+        if self.is_blind(number) && text.shared {
+            return Vec::new();
+        }
+        let others = self.people_on(number, tokens).into_iter();
+        let mut others: Vec<Cow<'_, [Cell]>> = others
+            .filter(|(other, _)| *other != user)
+            .map(|(_, cells)| cells)
+            .collect();
+        if self.is_blind(number) {
+            for index in text
+                .sentences_of(tokens.clone())
+                .filter(|&index| text.shares(index))
+            {
+                let sentence = text.sentence(index);
+                let start = sentence.start.max(tokens.start) - tokens.start;
+                let end = sentence.end.min(tokens.end) - tokens.start;
+                for cells in &mut others {
+                    cells.to_mut()[start..end].fill(Cell::default());
+                }
+            }
+        }
+        others
+    }
+
     /// What somebody sees of some tokens: what was decided, his own words, those of others if he may see them, and those
     /// that the document came with. No exact span may cross the borders of the tokens.
     pub fn view(&self, number: usize, user: UserId, tokens: Range<usize>) -> Vec<Cell> {
@@ -41,17 +68,9 @@ impl State {
         if let Some(own) = self.layer(number, Layer::Person(user), tokens.clone()) {
             merge::under(&mut cells, &own);
         }
-        let others = match self.is_blind(number) {
-            true => Vec::new(),
-            false => self.people_on(number, &tokens),
-        };
-        let others = others.iter().filter(|(other, _)| *other != user);
+        let others = self.others_on(number, user, &tokens);
         let import = self.import(number, tokens);
-        merge::combined(
-            &mut cells,
-            others.map(|(_, cells)| cells.as_ref()),
-            import.as_deref(),
-        );
+        merge::combined(&mut cells, others.iter().map(Cow::as_ref), import.as_deref());
         cells
     }
 

@@ -1,6 +1,7 @@
 //! From the database to what is in memory: the config, and documents with what it observes of their tokens.
 
 use super::corpus::Corpus;
+use super::settings::holds_out_sentence;
 use super::state::share_of;
 use crate::project::{DocumentId, Error, Project, Settings, StoredDocument, Writing};
 use fieldmark::Describer;
@@ -61,14 +62,31 @@ pub(super) fn with_tokens(stored: &StoredDocument) -> Cow<'_, Document> {
     Cow::Owned(document)
 }
 
-pub(super) fn is_shared(settings: &Settings, id: DocumentId) -> bool {
-    share_of(settings.seed, id as u64, 0) < settings.shared
+/// Decides what everybody annotates: some documents or, where these are few, some sentences, at least one. Sentences that
+/// are not held out come first, because the others are asked as a whole and seldom.
+pub(super) fn share(settings: &Settings, corpus: &mut Corpus) {
+    if !settings.held_out_sentences {
+        corpus.share(|id| share_of(settings.seed, id as u64, 0) < settings.shared);
+        return;
+    }
+    let rank = |id: DocumentId, index: usize| {
+        let share = share_of(!settings.seed, id as u64, index as u64);
+        (holds_out_sentence(settings, id, index), share)
+    };
+    let texts = corpus.iter();
+    let mut ranks: Vec<(bool, f64)> = texts
+        .flat_map(|text| (0..text.sentences()).map(|index| rank(text.id, index)))
+        .collect();
+    ranks.sort_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
+    // A product that should be a whole number may be a little more.
+    let count = (settings.shared * ranks.len() as f64 - 1e-9).ceil() as usize;
+    let last = count.checked_sub(1).and_then(|last| ranks.get(last)).copied();
+    corpus.share_sentences(|id, index| last.is_some_and(|last| rank(id, index) <= last));
 }
 
 /// Adds the documents of a project from a number on, with what is observed of their tokens.
 pub(super) fn add_documents(
     project: &Project,
-    settings: &Settings,
     describer: &Describer,
     first: DocumentId,
     builder: &mut DatasetBuilder,
@@ -77,8 +95,7 @@ pub(super) fn add_documents(
     describer.describe(builder, |describe| {
         project.store().for_each_document(first, |stored| {
             describe(&with_tokens(&stored))?;
-            let shared = is_shared(settings, stored.id);
-            corpus.add(stored, shared);
+            corpus.add(stored);
             Ok(())
         })
     })?;
@@ -96,15 +113,13 @@ pub(super) fn add_documents(
 /// Adds the documents of a project from a number on to another, without what is observed.
 pub(super) fn add_texts(
     project: &Project,
-    settings: &Settings,
     first: DocumentId,
     end: DocumentId,
     corpus: &mut Corpus,
 ) -> Result<(), Error> {
     project.store().for_each_document(first, |stored| {
         if stored.id < end {
-            let shared = is_shared(settings, stored.id);
-            corpus.add(stored, shared);
+            corpus.add(stored);
         }
         Ok(())
     })

@@ -1,9 +1,10 @@
 //! What to ask next.
 //!
-//! Most questions are those of the strategy, about a token or its whole sentence. Every tenth is a *test question*: a whole sentence of the part that is held
-//! out, to measure models with. Where several people annotate, every fifth is one that somebody else was asked about a
-//! shared document, to see whether they agree. Before there is a model, what lists and expressions find is asked in turn
-//! with random tokens.
+//! Most questions are those of the strategy, about a token or its whole sentence. Every tenth is a *test question*: a
+//! whole sentence of the part that is held out, to measure models with. Where several people annotate, every fifth is
+//! about the part that is shared, to see whether they agree: one that somebody else was asked or, if there is none, one
+//! that others will be asked. Before there is a model, what lists and expressions find is asked in turn with random
+//! tokens.
 
 use super::state::{State, question_name, question_token};
 use super::wire::{DocumentName, Question, Suggestion, Target};
@@ -33,7 +34,7 @@ pub(super) struct Asked {
 
 /// Every so many questions are test questions.
 const TEST: usize = 10;
-/// Every so many questions are those of others.
+/// Every so many questions are about what everybody annotates.
 const COMPARE: usize = 5;
 /// Sentences in which lists and expressions look for one question at most.
 const LOOK_AHEAD: usize = 500;
@@ -64,7 +65,7 @@ impl State {
         }
         if self.people() > 1
             && count % COMPARE == COMPARE / 2
-            && let Some(asked) = self.ask_compared(user)
+            && let Some(asked) = self.ask_compared(user).or_else(|| self.ask_shared(user))
         {
             return Some(asked);
         }
@@ -74,7 +75,7 @@ impl State {
         {
             return Some(asked);
         }
-        self.ask_strategy(user)
+        self.ask_strategy(user, |_| true)
             .or_else(|| self.ask_test(user))
             .or_else(|| self.ask_compared(user))
     }
@@ -104,7 +105,20 @@ impl State {
         others.any(|(_, asked)| asked.sequence == sequence)
     }
 
-    fn ask_strategy(&mut self, user: UserId) -> Option<Asked> {
+    /// The best question about what everybody annotates.
+    fn ask_shared(&mut self, user: UserId) -> Option<Asked> {
+        if self.settings.shared == 0.0 {
+            return None;
+        }
+        let corpus = self.corpus.clone();
+        self.ask_strategy(user, |sequence| {
+            let (number, index) = corpus.place(sequence);
+            corpus.get(number).shares(index)
+        })
+    }
+
+    /// The best question of those about sequences that are wanted.
+    fn ask_strategy(&mut self, user: UserId, wanted: impl Fn(usize) -> bool) -> Option<Asked> {
         let whole = self.settings.unit == Unit::Sentence;
         let Self {
             ranking,
@@ -121,7 +135,7 @@ impl State {
             let of_others = |(other, asked): (&UserId, &Asked)| *other != user && asked.sequence == sequence;
             // A whole sentence that was left out goes by its first token.
             let left_out = whole && skipped.contains(&(user, pool.positions(sequence).start));
-            !left_out && !words.is_left_out(number, user) && !asked.iter().any(of_others)
+            wanted(sequence) && !left_out && !words.is_left_out(number, user) && !asked.iter().any(of_others)
         };
         let position = |position: usize| {
             let number = corpus.number_at(position);

@@ -5,7 +5,7 @@
 
 use super::Engine;
 use super::import::NewProject;
-use super::load::{self, is_shared};
+use super::load;
 use super::once::Content;
 use super::prior::Prior;
 use super::state::{self, State, share_of};
@@ -55,6 +55,11 @@ pub struct SettingsReport {
 /// Whether a document is for tests.
 pub(super) fn holds_out(settings: &Settings, id: DocumentId) -> bool {
     !settings.held_out_sentences && share_of(settings.seed, id as u64, u64::MAX) < settings.held_out
+}
+
+/// Whether a sentence is for tests, where sentences are held out and not documents.
+pub(super) fn holds_out_sentence(settings: &Settings, id: DocumentId, index: usize) -> bool {
+    settings.held_out_sentences && share_of(settings.seed, id as u64, index as u64 + 1) < settings.held_out
 }
 
 /// A config with the order and the coefficients of a change; `None` if it stays as it is.
@@ -329,7 +334,8 @@ impl State {
         let other_part = (old.held_out, old.seed) != (new.held_out, new.seed);
         if other_part || old.shared != new.shared {
             let corpus = Arc::make_mut(&mut self.corpus);
-            corpus.divide(|id| (is_shared(&new, id), holds_out(&new, id)));
+            corpus.hold_out(|id| holds_out(&new, id));
+            load::share(&new, corpus);
             self.compare_again()?;
         }
         if (&old.dictionaries, &old.patterns) != (&new.dictionaries, &new.patterns) {
@@ -359,17 +365,16 @@ impl State {
         Ok(())
     }
 
-    /// Finds out anew which questions were about shared documents.
-    fn compare_again(&mut self) -> Result<(), Error> {
+    /// Finds out anew which questions were about what is shared.
+    pub fn compare_again(&mut self) -> Result<(), Error> {
         let mut compared = Vec::new();
         self.project.store().for_each_action(|action| {
             let number = action.document.and_then(|id| self.corpus.find(id));
             let (Some(number), Some(question)) = (number, &action.question) else {
                 return Ok(());
             };
-            let text = self.corpus.get(number);
-            if action.user != self.import && text.shared {
-                compared.extend(state::question_token(question).and_then(|token| text.position(token)));
+            if action.user != self.import {
+                compared.extend(state::shared_position(self.corpus.get(number), question));
             }
             Ok(())
         })?;

@@ -1,11 +1,12 @@
 //! [`State`]: everything that an engine knows, in memory. It is loaded from the database by doing all actions again.
 
 use super::cells::{LabelMap, Labels};
-use super::corpus::Corpus;
+use super::corpus::{Corpus, Text};
 use super::history::History;
-use super::load::{add_documents, add_texts, load_config};
+use super::load::{add_documents, add_texts, load_config, share};
 use super::prior::Prior;
 use super::question::Asked;
+use super::settings::holds_out_sentence;
 use super::wire::Progress;
 use super::words::Words;
 use crate::project::{
@@ -47,7 +48,7 @@ pub(super) struct State {
     /// Questions that somebody left out, by their tokens.
     pub skipped: HashSet<(UserId, usize)>,
     pub held_out: Vec<usize>,
-    /// Tokens of shared documents that somebody was asked about, in their order.
+    /// Tokens of what is shared that somebody was asked about, in their order.
     pub compared: Vec<usize>,
     answers: usize,
     complete: usize,
@@ -80,7 +81,8 @@ impl State {
         let map = Arc::new(label_map(&types));
         let mut builder = DatasetBuilder::new();
         let mut corpus = Corpus::default();
-        add_documents(&project, &settings, &describer, 0, &mut builder, &mut corpus)?;
+        add_documents(&project, &describer, 0, &mut builder, &mut corpus)?;
+        share(&settings, &mut corpus);
         let pool = Pool::with_labels(Arc::new(builder.finish()), map.labels());
         let (model, ranking) = cold(&pool, &learning, settings.seed)?;
         let prior = Arc::new(Prior::new(&settings)?);
@@ -200,8 +202,7 @@ impl State {
             history.did(action.id);
             if let Some(question) = &action.question {
                 history.questions += 1;
-                let position = question_token(question).and_then(|token| text.position(token));
-                self.compared.extend(position.filter(|_| text.shared));
+                self.compared.extend(shared_position(text, question));
             }
         }
         let deed = Arc::new(action.deed.clone());
@@ -234,9 +235,9 @@ impl State {
         numbers
     }
 
-    /// Whether people annotate a document without seeing each other's words.
+    /// Whether people annotate something of a document without seeing each other's words.
     pub fn is_blind(&self, number: usize) -> bool {
-        self.corpus.get(number).shared && self.people() > 1
+        self.corpus.get(number).shares_something() && self.people() > 1
     }
 
     /// Number of people, without the labels that documents came with.
@@ -322,15 +323,9 @@ impl State {
             .map_err(|error| Error::refused(error.to_string()))?;
         let mut corpus = Corpus::default();
         // The texts that are there are read again: the old corpus may still be in use.
-        add_texts(&self.project, &self.settings, 0, first, &mut corpus)?;
-        add_documents(
-            &self.project,
-            &self.settings,
-            &self.describer,
-            first,
-            &mut builder,
-            &mut corpus,
-        )?;
+        add_texts(&self.project, 0, first, &mut corpus)?;
+        add_documents(&self.project, &self.describer, first, &mut builder, &mut corpus)?;
+        share(&self.settings, &mut corpus);
         self.corpus = Arc::new(corpus);
         self.pool = Pool::with_labels(Arc::new(builder.finish()), self.map.labels());
         for action in actions {
@@ -338,25 +333,17 @@ impl State {
                 self.words.recompute(number, self.corpus.get(number));
             }
         }
+        self.compare_again()?;
         self.relabel()
     }
 
     /// Sets sentences aside to test on.
     fn hold_out(&mut self) {
-        let Settings {
-            held_out,
-            held_out_sentences,
-            seed,
-            ..
-        } = self.settings;
+        let seed = self.settings.seed;
         self.held_out.clear();
         for text in self.corpus.iter() {
             for index in 0..text.sentences() {
-                let chosen = match held_out_sentences {
-                    true => share_of(seed, text.id as u64, index as u64 + 1) < held_out,
-                    false => text.held_out,
-                };
-                if chosen {
+                if text.held_out || holds_out_sentence(&self.settings, text.id, index) {
                     self.held_out.push(text.first_sequence + index);
                 }
             }
@@ -417,6 +404,13 @@ impl State {
 /// The name of a question: of its kind, its document and its token.
 pub(super) fn question_name(kind: char, document: DocumentId, token: usize) -> String {
     format!("{kind}-{document}-{token}")
+}
+
+/// The token of a question in the numbering of the pool, if everybody annotates it.
+pub(super) fn shared_position(text: &Text, question: &str) -> Option<usize> {
+    let token = question_token(question)?;
+    let position = text.position(token)?;
+    text.shares(text.sentence_of(token)).then_some(position)
 }
 
 /// The token in the name of a question.

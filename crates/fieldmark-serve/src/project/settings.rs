@@ -77,9 +77,9 @@ pub struct Settings {
     pub batch: usize,
     /// The part of the text to test models on, from 0 to 0.9.
     pub held_out: f64,
-    /// Whether single sentences are held out and not documents, because there are few of these.
+    /// Whether single sentences are held out and shared and not documents, because there are few of these.
     pub held_out_sentences: bool,
-    /// The part of the documents that everybody annotates, from 0 to 1.
+    /// The part of the documents that everybody annotates, from 0 to 1; of the sentences, if these are held out.
     pub shared: f64,
     /// Decides what is random.
     pub seed: u64,

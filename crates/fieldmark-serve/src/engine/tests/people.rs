@@ -174,6 +174,63 @@ fn people_are_asked_what_others_were_asked() {
     );
 }
 
+/// Where documents are few, sentences of them are shared, so that people meet in the smallest project.
+#[test]
+fn people_meet_in_small_projects() {
+    for seed in 0..4 {
+        let whole: Vec<String> = sentences(60, seed)
+            .into_iter()
+            .map(|one| one.text + ".")
+            .collect();
+        let texts: Vec<String> = whole.chunks(20).map(|part| part.join(" ")).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let settings = Settings {
+            seed,
+            ..Settings::default()
+        };
+        let mut place = Place::new(&texts, &["NAME"], settings);
+        place.add_user("bob");
+        for _ in 0..50 {
+            for user in ["ada", "bob"] {
+                let question = place.ask(user).unwrap();
+                answer(&place, user, &question);
+            }
+        }
+        let both = |place: &Place| agreement(place)["pairs"][0]["tokens"].as_u64().unwrap_or(0);
+        assert!(both(&place) >= 8, "seed {seed}: {} tokens", both(&place));
+        // The other questions are divided, not doubled.
+        assert!(both(&place) <= 30, "seed {seed}: {} tokens", both(&place));
+        let compared = place.engine().state().compared.clone();
+        place.reopen();
+        assert_eq!(place.engine().state().compared, compared);
+    }
+}
+
+/// What is not shared is seen by everybody, also beside a sentence that is.
+#[test]
+fn only_shared_sentences_are_annotated_blindly() {
+    let text: Vec<String> = sentences(10, 1).into_iter().map(|one| one.text + ".").collect();
+    let place = Place::new(&[&text.join(" ")], &["NAME"], everything());
+    place.add_user("bob");
+    place.engine().overview("bob").unwrap();
+    place
+        .act("ada", json!({ "kind": "document", "document": 1, "spans": [] }))
+        .unwrap();
+    let state = place.engine().state();
+    let id = |name: &str| state.users.iter().find(|(_, other)| other == name).unwrap().0;
+    let (ada, bob) = (id("ada"), id("bob"));
+    let tokens = state.corpus.get(0).tokens();
+    let known = |user| {
+        let cells = state.view(0, user, 0..tokens);
+        cells.iter().filter(|cell| cell.said.is_something()).count()
+    };
+    assert_eq!(
+        (tokens, known(ada), known(bob)),
+        (90, 90, 72),
+        "two of ten sentences are shared"
+    );
+}
+
 #[test]
 fn agreement_and_adjudication() {
     let place = Place::new(
