@@ -155,6 +155,9 @@ fn mistakes_are_sentences_and_leave_nothing_behind() {
         ),
         ("annotate q notes.txt --pattern X= --no-page", "this one is new"),
         ("annotate p --add-user import", "choose another"),
+        ("annotate q --remove-user ada", "no project here"),
+        ("annotate p --remove-user ada", "nobody named \"ada\""),
+        ("annotate p --remove-user import", "nobody named \"import\""),
         ("annotate p --export nothing out", "no format \"nothing\""),
         ("annotate p --export pdf out", "cannot be exported as pdf"),
         ("annotate p --export-model m.fmk", "nothing is labelled"),
@@ -219,6 +222,19 @@ fn a_model_that_is_not_there_fills_nothing() {
     assert!(place.read("out.iob").contains("wrote\t?"));
 }
 
+#[test]
+fn links_are_taken_back() {
+    let place = place();
+    place.run("annotate p notes.txt --type NAME --no-page");
+    place.run("annotate p --add-user bob");
+    let said = |arguments: &str| common::errors(&place.command(arguments).done().success());
+    assert!(said("annotate p --remove-user bob").contains("1 link of bob"));
+    assert!(said("annotate p --remove-user bob").contains("bob has no link"));
+    // A lost link gives way to a new one.
+    let link = place.run("annotate p --remove-user bob --add-user bob");
+    assert!(link.contains("?token="), "{link}");
+}
+
 #[cfg(unix)]
 #[test]
 fn a_server_starts_stops_and_starts_again() {
@@ -256,6 +272,18 @@ fn a_server_starts_stops_and_starts_again() {
     let headers = [bob.as_str(), "Content-Type: application/json"];
     let (status, answer) = server.ask("POST /api/actions", &headers, &action.to_string());
     assert_eq!(status, 200, "{answer}");
+
+    // Who is removed is out at once, and can be let in again; what he said stays.
+    place.run("annotate p --remove-user bob");
+    assert_eq!(server.ask("GET /api/project", &[&bob], "").0, 401);
+    assert_eq!(
+        server.ask("POST /api/actions", &headers, &action.to_string()).0,
+        401
+    );
+    assert_eq!(get(&server, "/api/project", &own)["progress"]["answers"], 1);
+    let link = place.run("annotate p --add-user bob");
+    let bob = bearer(link.trim().split_once("?token=").unwrap().1);
+    assert_eq!(get(&server, "/api/project", &bob)["user"], "bob");
     let (status, errors) = server.stop();
     assert!(status.success(), "{errors}");
 

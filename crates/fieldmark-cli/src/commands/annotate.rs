@@ -12,7 +12,7 @@ use fieldmark_serve::annotate::{self, ServeOptions};
 use fieldmark_serve::engine::{DEFAULT_CONFIG, Engine, ExportOptions, ImportOptions, NewProject, reshaped};
 use fieldmark_serve::http::Token;
 use fieldmark_serve::project::{
-    Error, Project, Settings, SettingsChange, Store, Unit, check_user_name, strategy_named,
+    Error, IMPORT, Project, Settings, SettingsChange, Store, Unit, UserId, check_user_name, strategy_named,
 };
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -196,6 +196,11 @@ struct InsteadOptions {
     #[arg(long, value_name = "NAME")]
     add_user: Option<String>,
 
+    /// Take back all links of somebody, and end; --add-user gives a new one. What was said stays. The page may be open,
+    /// and lets the person in no longer
+    #[arg(long, value_name = "NAME")]
+    remove_user: Option<String>,
+
     /// Write the annotated documents to a file (brat: a directory), and end
     #[arg(long, value_names = ["FORMAT", "OUT"], num_args = 2)]
     export: Option<Vec<String>>,
@@ -225,6 +230,9 @@ Examples:
   Let somebody else annotate, too:
       fieldmark annotate letters --add-user ada
 
+  Take a link back, here to give another:
+      fieldmark annotate letters --remove-user ada --add-user ada
+
   Begin with labels that are there, and with names in a list:
       fieldmark annotate chunks train.txt --format columns --pattern 'NUMBER=[0-9]+' --no-page
 
@@ -247,28 +255,24 @@ fn pair(text: &str) -> Result<(String, String), String> {
 impl Arguments {
     pub fn run(self, console: &Console) -> Result<(), Failure> {
         self.check_outputs()?;
-        if let Some(name) = &self.instead.add_user {
-            check_user_name(name).map_err(failure)?;
-            let beside = !self.changes_documents() && !self.exports() && self.settings.is_empty();
-            if Project::exists(&self.project) && beside {
-                let store = Project::database_beside(&self.project).map_err(failure)?;
-                return self.add_user(name, store, console);
-            }
+        self.check_people()?;
+        let beside = !self.changes_documents() && !self.exports() && self.settings.is_empty();
+        if self.changes_people() && beside && Project::exists(&self.project) {
+            return self.change_people(console);
         }
         let project = self.open(console)?;
         if self.exports() {
             let engine = Engine::open(project.into_project()).map_err(failure)?;
             self.export(&engine, console)?;
-        } else if self.instead.add_user.is_none() && !self.instead.no_page {
+        } else if !self.changes_people() && !self.instead.no_page {
             return self.serve_as_somebody(project, console);
         } else {
             drop(project);
         }
-        let Some(name) = &self.instead.add_user else {
-            return Ok(());
-        };
-        let store = Project::database_beside(&self.project).map_err(failure)?;
-        self.add_user(name, store, console)
+        match self.changes_people() {
+            true => self.change_people(console),
+            false => Ok(()),
+        }
     }
 
     /// Sees to it that nothing is written onto what is read, or onto the project.
@@ -285,6 +289,38 @@ impl Arguments {
             .writes("--export", self.instead.export.iter().map(|values| &values[1]))
             .writes("--export-model", &self.instead.export_model)
             .check()
+    }
+
+    fn changes_people(&self) -> bool {
+        self.instead.add_user.is_some() || self.instead.remove_user.is_some()
+    }
+
+    /// Finds out before anything changes whether people can be added and removed.
+    fn check_people(&self) -> Result<(), Failure> {
+        if let Some(name) = &self.instead.add_user {
+            check_user_name(name).map_err(failure)?;
+        }
+        if let Some(name) = &self.instead.remove_user {
+            person(name, &Project::database_beside(&self.project).map_err(failure)?)?;
+        }
+        Ok(())
+    }
+
+    fn change_people(&self, console: &Console) -> Result<(), Failure> {
+        let mut store = Project::database_beside(&self.project).map_err(failure)?;
+        if let Some(name) = &self.instead.remove_user {
+            let user = person(name, &store)?;
+            let links = store.remove_tokens(user).map_err(failure)?;
+            console.note(&match links {
+                0 => format!("{name} has no link"),
+                1 => format!("took back 1 link of {name}"),
+                _ => format!("took back {links} links of {name}"),
+            });
+        }
+        match &self.instead.add_user {
+            Some(name) => self.add_user(name, store, console),
+            None => Ok(()),
+        }
     }
 
     fn exports(&self) -> bool {
@@ -315,7 +351,7 @@ impl Arguments {
     /// Makes or opens the project, and adds what there is to add.
     fn open(&self, console: &Console) -> Result<NewProject, Failure> {
         let exists = Project::exists(&self.project);
-        if !exists && !self.changes_documents() && self.instead.add_user.is_some() {
+        if !exists && !self.changes_documents() && self.changes_people() {
             // Says that there is no project.
             Project::database_beside(&self.project).map_err(failure)?;
         }
@@ -589,6 +625,23 @@ impl Arguments {
 
 /// Where the project keeps the address of its page.
 const ADDRESS: &str = "address";
+
+/// The number of somebody who is in a project.
+fn person(name: &str, store: &Store) -> Result<UserId, Failure> {
+    let mut users = store.users().map_err(failure)?;
+    users.retain(|(_, other)| other != IMPORT);
+    if let Some((id, _)) = users.iter().find(|(_, other)| other == name) {
+        return Ok(*id);
+    }
+    let names: Vec<&str> = users.iter().map(|(_, name)| name.as_str()).collect();
+    Err(Failure::user(format_args!(
+        "there is nobody named {name:?} in this project; {}",
+        match names.as_slice() {
+            [] => "it has no people yet".to_owned(),
+            names => format!("choose from {}", names.join(", ")),
+        }
+    )))
+}
 
 /// What the user can mend, and what is ours.
 fn failure(error: Error) -> Failure {

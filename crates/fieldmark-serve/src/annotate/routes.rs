@@ -22,33 +22,36 @@ type Answer<T> = Result<Json<T>, ApiError>;
 
 /// Everything that the page asks for.
 pub fn routes(engine: Arc<Engine>, shutdown: Shutdown) -> Router {
-    let router = Router::new()
-        .route(
-            "/",
-            get(|user: User| async move { http::page(assets::PAGE, &user) }),
-        )
-        .route("/health", get(|| async { Json(json!({ "status": "ok" })) }))
-        .route("/api/project", get(project))
-        .route("/api/settings", get(settings).post(change_settings))
-        .route("/api/types", post(add_type))
-        .route("/api/types/{id}", post(change_type))
-        .route("/api/question", get(question))
-        .route("/api/actions", post(act))
-        .route("/api/undo", post(undo))
-        .route("/api/redo", post(redo))
-        .route("/api/documents", get(documents).post(files::upload))
-        .route("/api/documents/{id}", get(document))
-        .route("/api/files", post(files::upload_all))
-        .route("/api/progress", get(progress))
-        .route("/api/agreement", get(agreement))
-        .route("/api/adjudication/{document}", get(adjudication))
-        .route("/api/doubts", get(doubts).post(find_doubts))
-        .route("/api/export", get(files::export))
-        .route("/api/model", get(files::model))
-        .route(
-            "/api/events",
-            get(|State(engine): Shared| async move { events::events(&engine, shutdown) }),
-        );
+    let router =
+        Router::new()
+            .route(
+                "/",
+                get(|user: User| async move { http::page(assets::PAGE, &user) }),
+            )
+            .route("/health", get(|| async { Json(json!({ "status": "ok" })) }))
+            .route("/api/project", get(project))
+            .route("/api/settings", get(settings).post(change_settings))
+            .route("/api/types", post(add_type))
+            .route("/api/types/{id}", post(change_type))
+            .route("/api/question", get(question))
+            .route("/api/actions", post(act))
+            .route("/api/undo", post(undo))
+            .route("/api/redo", post(redo))
+            .route("/api/documents", get(documents).post(files::upload))
+            .route("/api/documents/{id}", get(document))
+            .route("/api/files", post(files::upload_all))
+            .route("/api/progress", get(progress))
+            .route("/api/agreement", get(agreement))
+            .route("/api/adjudication/{document}", get(adjudication))
+            .route("/api/doubts", get(doubts).post(find_doubts))
+            .route("/api/export", get(files::export))
+            .route("/api/model", get(files::model))
+            .route(
+                "/api/events",
+                get(|State(engine): Shared, user: User| async move {
+                    events::events(engine, user.name, shutdown)
+                }),
+            );
     http::add_assets(router, assets::FILES).with_state(engine)
 }
 

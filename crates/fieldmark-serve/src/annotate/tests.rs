@@ -506,3 +506,46 @@ async fn news_come_as_events() {
     page.stop.ask();
     assert_eq!(next().await, None, "streams end with the server");
 }
+
+/// Who is removed is out at once, in every way, and hears nothing any more.
+#[tokio::test]
+async fn links_are_taken_back() {
+    let page = Page::new(&["Ada met Grace."]);
+    let bearer = format!("Bearer {}", page.bob.secret());
+    let link = format!("/?token={}", page.bob.secret());
+    let (_, headers, _) = page.send("GET", &link, &[], "").await;
+    let cookie = headers[header::SET_COOKIE].to_str().unwrap().to_owned();
+    let request = Request::get("/api/events")
+        .header(header::HOST, "127.0.0.1:80")
+        .header(header::AUTHORIZATION, &bearer)
+        .body(Body::empty())
+        .unwrap();
+    let response = page.router.clone().oneshot(request).await.unwrap();
+    let mut events = response.into_body().into_data_stream();
+    assert!(events.next().await.is_some());
+    let action = |request: &str| json!({ "request": request, "kind": "assert", "document": 1, "assertions": assertion(0, Some("NAME")) });
+    let (status, _) = page.ask(&page.bob, "POST", "/api/actions", action("bob")).await;
+    assert_eq!(status, 200);
+    assert!(events.next().await.is_some());
+
+    let mut store = crate::project::Project::database_beside(&page.folder.path().join("p")).unwrap();
+    let bob = store.user("bob").unwrap();
+    assert_eq!(store.remove_tokens(bob).unwrap(), 1);
+    for header in [("authorization", bearer.as_str()), ("cookie", cookie.as_str())] {
+        let (status, ..) = page.send("GET", "/api/project", &[header], "").await;
+        assert_eq!(status, 401, "{header:?}");
+    }
+    assert_eq!(page.send("GET", &link, &[], "").await.0, 401);
+    let (status, answer) = page.ask(&page.ada, "POST", "/api/actions", action("ada")).await;
+    assert_eq!(
+        (status, &answer["project"]["progress"]["answers"]),
+        (StatusCode::OK, &json!(2))
+    );
+    assert!(events.next().await.is_none(), "nothing is told any more");
+    let new = Token::random().unwrap();
+    store.add_token(bob, &new.hash().to_hex()).unwrap();
+    assert_eq!(
+        page.ask(&new, "GET", "/api/project", Value::Null).await.1["user"],
+        "bob"
+    );
+}

@@ -216,6 +216,12 @@ impl Engine {
             .ok_or_else(|| Error::missing(format_args!("there is nobody named {name:?} in this project")))
     }
 
+    /// Whether somebody has a link to come in by.
+    pub fn may_enter(&self, name: &str) -> Result<bool, Error> {
+        let tokens = self.state().project.store().tokens()?;
+        Ok(tokens.iter().any(|(_, other)| other == name))
+    }
+
     /// Keeps something in the project under a name.
     pub fn keep(&self, key: &str, value: &str) -> Result<(), Error> {
         self.state().project.store_mut().set_meta(key, value)

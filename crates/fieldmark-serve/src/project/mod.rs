@@ -115,7 +115,7 @@ impl Project {
         &mut self.store
     }
 
-    /// Opens the database alone, beside a server that may have the project open: to add people.
+    /// Opens the database alone, beside a server that may have the project open: to add and remove people.
     pub fn database_beside(folder: &Path) -> Result<Store, Error> {
         if !Self::exists(folder) {
             return Err(Error::File {

@@ -179,6 +179,14 @@ impl Store {
         done.map(drop).map_err(|error| self.fail(error))
     }
 
+    /// Lets nobody act as a person any longer, until there is another token. Returns how many tokens there were.
+    pub fn remove_tokens(&mut self, user: UserId) -> Result<usize, Error> {
+        let done = self
+            .connection
+            .execute("DELETE FROM tokens WHERE user = ?1", [user]);
+        done.map_err(|error| self.fail(error))
+    }
+
     /// The hashes of all tokens, with the people who have them.
     pub fn tokens(&self) -> Result<Vec<(String, String)>, Error> {
         let statement = "SELECT hash, name FROM tokens JOIN users ON user = id ORDER BY time, hash";
