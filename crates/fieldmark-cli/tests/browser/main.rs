@@ -158,6 +158,12 @@ fn a_type_goes_and_comes_back(tab: &Tab) {
         complaints.len() == 2 && complaints.iter().all(|one| one.contains("409")),
         "the server asked twice, and that is all: {complaints:?}"
     );
+    // What was found before the type went is of no use any more, and the page says so.
+    tab.visit("doubts", "main button");
+    tab.until("document.querySelector('main [role=alert]')?.innerText.includes('out of date')");
+    look_around(tab, "doubts-outdated");
+    tab.click("main button.primary");
+    tab.until("document.querySelector('.doubts li') || document.querySelector('main').innerText.includes('No label is')");
 }
 
 fn held_out(tab: &Tab) -> Vec<u64> {
