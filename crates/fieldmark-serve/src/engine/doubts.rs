@@ -25,7 +25,7 @@ const SHOWN: usize = 200;
 
 /// What is said of a search whose labels or sentences have other numbers now.
 const OUTDATED: &str =
-    "documents, types or settings have changed since then: what was found is out of date; look again";
+    "documents, types or settings have changed since the search: what it found is out of date; look again";
 
 /// What was found out about labels.
 #[derive(Debug, Default)]
