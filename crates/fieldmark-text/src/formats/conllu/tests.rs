@@ -1,7 +1,7 @@
 use super::super::testing::{annotations, kinds, read_all, write_all};
 use super::super::{NoticeKind, Notices};
 use super::*;
-use crate::document::Document;
+use crate::document::{Annotation, Document};
 use crate::source::Source;
 use proptest::prelude::*;
 
@@ -69,6 +69,15 @@ fn white_space_that_is_not_one_blank_or_none_is_told() {
         let expected: &[NoticeKind] = if told { &[NoticeKind::Spacing] } else { &[] };
         assert_eq!(kinds(&notices), expected, "{text}");
     }
+}
+
+#[test]
+fn a_type_with_a_bar_has_another_name_and_is_told() {
+    let mut document = Document::new("1", "Ada met");
+    document.annotations.push(Annotation::new(0..3, "A|B"));
+    let (text, notices) = write(&[document]);
+    assert!(text.contains("NER=B-A_B"), "{text}");
+    assert_eq!(notices.counts()[&NoticeKind::TypeName], 1);
 }
 
 #[test]

@@ -137,8 +137,8 @@ fn overlaps_and_odd_types_are_told() {
             .contains(">abc</A_B><D>def</D></document>")
     );
     let kinds: Vec<NoticeKind> = notices.all().iter().map(|notice| notice.kind).collect();
-    use NoticeKind::{Detail, Fragments, OutsideText, Overlap};
-    assert_eq!(kinds, [Detail, Fragments, OutsideText, Overlap]);
+    use NoticeKind::{Fragments, OutsideText, Overlap, TypeName};
+    assert_eq!(kinds, [TypeName, Fragments, OutsideText, Overlap]);
 }
 
 /// Annotations that nest: each pair of numbers splits what is left.
