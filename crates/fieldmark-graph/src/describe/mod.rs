@@ -92,6 +92,14 @@ pub enum Relation {
     Chain(String),
     /// Two layers at each position; a variable of the whole instance is joined to every position.
     Between([String; 2]),
+    /// The variable of the first layer at each position, and that of the second so many positions after it (before it,
+    /// if the distance is negative).
+    Apart {
+        /// Two layers, or one twice.
+        layers: [String; 2],
+        /// Not 0, which is [`Relation::Between`].
+        distance: i32,
+    },
     /// Distant positions of a layer.
     Skip(Skip),
     /// Every pair of these layers at each position, with weights of its own: a template for each pair.
@@ -288,6 +296,7 @@ pub(crate) enum Form {
     End,
     Chain,
     Between,
+    Apart(i32),
     Skip(Skip),
     Custom(String),
 }
@@ -345,6 +354,10 @@ impl Description {
             Relation::End(layer) => add(Form::End, &[layer], false),
             Relation::Chain(layer) => add(Form::Chain, &[layer, layer], false),
             Relation::Between([one, other]) => add(Form::Between, &[one, other], false),
+            Relation::Apart {
+                layers: [one, other],
+                distance,
+            } => add(Form::Apart(*distance), &[one, other], false),
             Relation::Skip(skip) => add(Form::Skip(skip.clone()), &[&skip.layer, &skip.layer], false),
             Relation::Custom { name, layers } => add(
                 Form::Custom(name.clone()),
@@ -395,7 +408,10 @@ impl Description {
         let name = match (&template.name, several) {
             (name, false) if !name.is_empty() => name.clone(),
             (name, true) if !name.is_empty() => format!("{name}:{joined}"),
-            _ => format!("{}:{joined}", form.word()),
+            _ => match form {
+                Form::Apart(distance) => format!("{}:{joined}:{distance:+}", form.word()),
+                _ => format!("{}:{joined}", form.word()),
+            },
         };
         let mut layers = Vec::new();
         for &layer in names {
@@ -425,11 +441,17 @@ impl Description {
         };
         let per_instance = template.layers.iter().any(|&layer| self.is_per_instance(layer));
         match &template.form {
-            Form::Start | Form::End | Form::Chain | Form::Skip(_) if per_instance => {
+            Form::Start | Form::End | Form::Chain | Form::Apart(_) | Form::Skip(_) if per_instance => {
                 return wrong("a layer with one variable per instance", "one per position");
             }
             Form::Between if template.layers[0] == template.layers[1] => {
                 return wrong("one layer twice", "two different layers");
+            }
+            Form::Apart(0) => {
+                return wrong(
+                    "layers at a distance of 0",
+                    "another distance, or the relation `between`",
+                );
             }
             Form::Custom(_) if template.layers.is_empty() => {
                 return wrong("no layer", "at least one");
@@ -457,6 +479,7 @@ impl Form {
             Form::End => "end",
             Form::Chain => "chain",
             Form::Between => "between",
+            Form::Apart(_) => "apart",
             Form::Skip(_) => "skip",
             Form::Custom(_) => "custom",
         }

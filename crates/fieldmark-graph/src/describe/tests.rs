@@ -85,6 +85,18 @@ fn mistakes_are_sentences() {
         message(with(Relation::Unary("a".into()))),
         "two templates are called \"unary:a\"; names must differ"
     );
+    let apart = |layer: &str, distance| Relation::Apart {
+        layers: ["a".into(), layer.into()],
+        distance,
+    };
+    assert_eq!(
+        message(with(apart("a", 0))),
+        "template \"apart:a-a:+0\" is about layers at a distance of 0, expected another distance, or the relation `between`"
+    );
+    assert_eq!(
+        message(with(apart("all", 1))),
+        "template \"apart:a-all:+1\" is about a layer with one variable per instance, expected one per position"
+    );
     let nothing = Skip {
         same: None,
         ..Skip::same("a", "")

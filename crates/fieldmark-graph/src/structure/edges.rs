@@ -214,6 +214,10 @@ impl Structure {
             Form::Chain => (0..last).try_for_each(|position| visit(&[position, position + 1])),
             Form::Between if per_instance(0) && per_instance(1) => visit(&[0, 0]),
             Form::Between => (0..=last).try_for_each(|position| visit(&[position, position])),
+            &Form::Apart(distance) => (0..=last)
+                .filter_map(|position| Some([position, position.checked_add_signed(distance)?]))
+                .filter(|&[_, other]| other <= last)
+                .try_for_each(|pair| visit(&pair)),
             Form::Skip(_) | Form::Custom(_) => edges.positions[template]
                 .chunks_exact(elementary.layers.len())
                 .try_for_each(visit),

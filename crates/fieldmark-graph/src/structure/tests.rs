@@ -61,6 +61,32 @@ fn strategies_choose_what_occurs() {
 }
 
 #[test]
+fn layers_are_joined_at_a_distance() {
+    let mut description = Description::factorial(&["a", "b"]);
+    for distance in [1, -1, 2, -3, i32::MIN] {
+        let layers = ["a".into(), "b".into()];
+        description
+            .templates
+            .push(Template::new(Relation::Apart { layers, distance }));
+    }
+    let data = data(&description, &["u/X/P v/Y/P w/X/Q"]);
+    let structure = Structure::build(&data, &description, Relations::none()).unwrap();
+    let positions = |template| {
+        let mut found = Vec::new();
+        let visit = |pair: &[u32]| {
+            found.push((pair[0], pair[1]));
+            Ok::<(), std::convert::Infallible>(())
+        };
+        let Ok(()) = structure.for_each_factor(template, 3, &Edges::default(), visit);
+        found
+    };
+    assert_eq!(positions(5), [(0, 1), (1, 2)]);
+    assert_eq!(positions(6), [(1, 0), (2, 1)]);
+    assert_eq!(positions(7), [(0, 2)]);
+    assert_eq!([positions(8), positions(9)], [[], []]);
+}
+
+#[test]
 fn factors_share_tables_unless_they_see_something() {
     let description = Description::factorial(&["a", "b"]);
     let data = data(&description, &["u/X/P v/Y/P w/X/Q", ""]);

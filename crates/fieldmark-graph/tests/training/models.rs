@@ -47,6 +47,12 @@ pub fn descriptions() -> Vec<(&'static str, Description)> {
     let mut forbidding = Description::factorial(&["a", "b"]);
     forbidding.templates[2].forbid_unseen = true;
     forbidding.templates[4].forbid_unseen = true;
+    let mut apart = Description::factorial(&["a", "b"]);
+    for (layers, distance) in [(["a", "b"], 1), (["a", "b"], -1), (["b", "b"], 2)] {
+        let layers = layers.map(String::from);
+        let template = Template::new(Relation::Apart { layers, distance }).observe(Observe::Last);
+        apart.templates.push(template);
+    }
     let mut edges = Description::linear_chain("a");
     edges.templates.push(Template::new(Relation::Start("a".into())));
     edges.templates.push(Template::new(Relation::End("a".into())));
@@ -68,6 +74,7 @@ pub fn descriptions() -> Vec<(&'static str, Description)> {
             Description::hierarchical("all", &["a", "b"], false, true),
         ),
         ("forbidding", forbidding),
+        ("apart", apart),
     ]
 }
 
