@@ -433,7 +433,8 @@ impl<W: Write> DocumentWriter for GeneMentionWriter<W> {
             .id
             .chars()
             .map(|c| {
-                if c.is_whitespace() || c == '|' || c == '\0' {
+                // A mark of the byte order would not be part of the id at the beginning of a file.
+                if c.is_whitespace() || matches!(c, '|' | '\0' | '\u{FEFF}') {
                     '_'
                 } else {
                     c
@@ -557,6 +558,20 @@ mod tests {
             error.to_string().starts_with("g:2:1: found `P1|zero 1|x`"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn an_id_is_one_word() {
+        for (id, expected) in [("\u{FEFF}", "_"), ("a|b c", "a_b_c"), ("", "S1")] {
+            let mut document = Document::new(id, "abc");
+            document.annotations.push(Annotation::new(0..3, GENE));
+            let mut writer = GeneMentionWriter::new(Vec::new(), Vec::new(), Vec::new());
+            let notices = write_all(&mut writer, std::slice::from_ref(&document));
+            assert_eq!(kinds(&notices), [NoticeKind::Detail]);
+            let files = writer.into_inner().map(|file| String::from_utf8(file).unwrap());
+            let (again, _) = read(files.each_ref().map(String::as_str), Mentions::All);
+            assert_eq!((again[0].id.as_str(), again[0].annotations.len()), (expected, 1));
+        }
     }
 
     proptest! {
