@@ -562,6 +562,13 @@ fn columns_that_the_model_was_trained_with_are_missed() {
         let errors = told(fitting);
         assert!(!errors.contains("expect worse"), "{errors}");
     }
+    // What a model below another one looks at is missed as well.
+    place.write("stack.toml", "[data]\ntrain = ['train.txt']\nread = { format = 'columns', columns = ['word', 'pos', 'ner'], labels = ['ner'] }\n[[features]]\nkind = 'model'\nfile = 'names.fmk'\n");
+    told("train stack.toml --model stack.fmk");
+    let errors = told("tag stack.fmk notes.txt");
+    assert_eq!(errors.matches(warning).count(), 1, "{errors}");
+    let errors = told("tag stack.fmk test.txt --format columns");
+    assert!(!errors.contains("expect worse"), "{errors}");
     // What training did not have cannot be missed.
     let command = "train names.toml --model without.fmk -o data.read.columns=[]";
     told(command);

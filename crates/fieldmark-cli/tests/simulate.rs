@@ -97,6 +97,8 @@ fn configs() {
 fn mistakes_get_a_sentence() {
     let place = Place::with_data();
     place.write("partly.txt", "Ada Aa B-PER\nsleeps a ?\n");
+    let config = "[data]\ntrain = ['none.txt']\ntest = ['none.txt']\n[[features]]\nkind = 'model'\nfile = 'none.fmk'\n";
+    place.write("wrong.toml", config);
     for (arguments, expected) in [
         ("train.txt", "--test is missing"),
         (
@@ -118,6 +120,8 @@ fn mistakes_get_a_sentence() {
         ("train.txt --test none.txt", "none.txt"),
         ("train.txt --test test.txt --csv train.txt", "the same file"),
         ("train.txt --test test.txt -o a=b", "changes a config"),
+        // Before data are read.
+        ("wrong.toml", "none.fmk"),
     ] {
         let error = place.refuse(&format!("simulate {arguments}"));
         assert!(error.contains(expected), "{arguments}: {error}");

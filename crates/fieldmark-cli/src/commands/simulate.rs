@@ -7,6 +7,7 @@ use crate::options::machine::{PrecisionName, Threads};
 use crate::paths::{Files, check_writable, write_whole};
 use crate::{documents, interrupt, progress};
 use fieldmark::assess::write_page;
+use fieldmark::check_config;
 use fieldmark::config::TrainingConfig;
 use fieldmark::core::Dataset;
 use fieldmark::learn::simulate::{Event, Experiment, Observer, Results, SimulationOptions};
@@ -280,6 +281,7 @@ impl Arguments {
         let name = self.data.display();
         let config = super::train::config::read(&self.data, &self.overrides)?;
         let folder = super::train::config::folder(&self.data);
+        check_config(&config, folder).map_err(super::train::config::failure)?;
         for (key, files) in [
             ("data.train", &config.data.train),
             ("data.test", &config.data.test),

@@ -1,5 +1,6 @@
 //! [`AnyPipeline`]: a pipeline with a chain or with a graph, as its config says.
 
+use super::front::Front;
 use super::graph::{GraphPipeline, train_graph};
 use super::train::{RunOptions, RunSummary, train_pipeline};
 use super::{ModelCard, Pipeline};
@@ -58,6 +59,13 @@ impl AnyPipeline {
         match self {
             AnyPipeline::Chain(pipeline) => pipeline.missing_columns(document),
             AnyPipeline::Graph(pipeline) => pipeline.missing_columns(document),
+        }
+    }
+
+    pub(super) fn front(&self) -> &Front {
+        match self {
+            AnyPipeline::Chain(pipeline) => &pipeline.front,
+            AnyPipeline::Graph(pipeline) => &pipeline.front,
         }
     }
 

@@ -44,15 +44,23 @@ impl Front {
     /// The columns that the model was trained with and that a document lacks.
     pub fn missing_columns<'a>(&'a self, card: &'a ModelCard, document: &Document) -> Vec<&'a str> {
         let given = document.given.as_ref().filter(|_| !self.config.text.retokenize);
-        let lacks = |column: &&str| {
-            let mut columns = given.iter().flat_map(|given| &given.columns);
-            !columns.any(|given| given == column)
-        };
-        match &card.data.columns {
+        self.missing_of(card, given.map_or(&[], |given| &given.columns))
+    }
+
+    /// The columns that the model and those below it were trained with and that are not among these.
+    pub fn missing_of<'a>(&'a self, card: &'a ModelCard, given: &[String]) -> Vec<&'a str> {
+        let lacks = |column: &&str| !given.iter().any(|given| given == column);
+        let mut missing: Vec<&str> = match &card.data.columns {
             Some(columns) => columns.iter().map(String::as_str).filter(lacks).collect(),
             // A model that does not know: of an earlier version, or of an annotation project.
             None => input_columns(&self.config).filter(lacks).collect(),
+        };
+        for column in self.stack.missing_of(given) {
+            if !missing.contains(&column) {
+                missing.push(column);
+            }
         }
+        missing
     }
 
     /// Whether a container holds one.

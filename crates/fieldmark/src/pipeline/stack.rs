@@ -31,6 +31,17 @@ impl Stack {
         Ok(Self { pipelines })
     }
 
+    /// The columns that its pipelines were trained with, and that are neither among these nor labels of one before.
+    pub fn missing_of(&self, given: &[String]) -> Vec<&str> {
+        let mut given = given.to_vec();
+        let mut missing = Vec::new();
+        for (name, pipeline) in &self.pipelines {
+            missing.extend(pipeline.front().missing_of(pipeline.card(), &given));
+            given.push(name.clone());
+        }
+        missing
+    }
+
     /// Gets ready to label sentences.
     pub fn labellers(&self) -> Labellers<'_> {
         Labellers {
