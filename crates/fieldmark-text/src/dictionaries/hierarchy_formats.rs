@@ -71,7 +71,8 @@ fn relation(line: &str, hierarchy: &mut Hierarchy) -> Result<(), Problem> {
     let (Some(first), Some(relation), Some(second)) = (first, relation, second) else {
         return Err(Problem::line(line, "`CUI1|AUI1|STYPE1|REL|CUI2|…`"));
     };
-    if first.is_empty() || second.is_empty() {
+    let is_concept = |name: &str| !name.is_empty() && !name.contains('\t');
+    if !is_concept(first) || !is_concept(second) {
         return Err(Problem::line(line, "two concepts, in the fields 1 and 5"));
     }
     let (child, parent) = match relation {
@@ -168,7 +169,7 @@ fn plain(value: &str) -> String {
         match c {
             '\\' => text.extend(chars.next().map(unescape)),
             '!' | '{' => break,
-            _ => text.push(c),
+            _ => text.push(without_tab(c)),
         }
     }
     text.trim().to_owned()
@@ -182,7 +183,7 @@ fn quoted(value: &str) -> Option<String> {
         match chars.next()? {
             '"' => return Some(text.trim().to_owned()),
             '\\' => text.push(unescape(chars.next()?)),
-            c => text.push(c),
+            c => text.push(without_tab(c)),
         }
     }
 }
@@ -191,8 +192,13 @@ fn quoted(value: &str) -> Option<String> {
 fn unescape(c: char) -> char {
     match c {
         'n' | 't' | 'W' => ' ',
-        _ => c,
+        _ => without_tab(c),
     }
+}
+
+/// Names can have blanks, but no tabs, which stand between them in a model file.
+fn without_tab(c: char) -> char {
+    if c == '\t' { ' ' } else { c }
 }
 
 #[cfg(test)]
@@ -250,6 +256,18 @@ name: part of
     }
 
     #[test]
+    fn tabs_in_names_become_blanks() {
+        let text = "[Term]\nid: R\t1\nname: left\tlung \\\tx\nsynonym: \"left\tpulmo\" EXACT []\n";
+        let terms = read(text, HierarchyFormat::Obo).unwrap();
+        let lung = terms.get("R 1").unwrap();
+        assert_eq!(terms.name(lung), "left lung  x");
+        let names = terms.dictionary(DictionaryOptions::default()).unwrap();
+        assert!(names.get("left pulmo").is_some());
+        let json = serde_json::to_string(&terms).unwrap();
+        assert_eq!(serde_json::from_str::<Hierarchy>(&json).unwrap(), terms);
+    }
+
+    #[test]
     fn relations_of_the_umls_in_both_directions() {
         let lines = "C1|A1|AUI|PAR|C2|A2|AUI||R1||SNOMEDCT_US|SNOMEDCT_US||N|N||\n\
                      C2|A2|AUI|CHD|C3|A3|AUI||R2||MSH|MSH||N|N||\n\
@@ -298,6 +316,7 @@ name: part of
                 "file:1:1: found `C1|A1|AUI|PAR`, expected `CUI1|",
             ),
             (Mrrel, "C1|A1|AUI|PAR||A2|\n", "two concepts"),
+            (Mrrel, "C1\tC2|A1|AUI|PAR|C3|A2|\n", "two concepts"),
         ] {
             let error = read(text, format).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");

@@ -23,7 +23,7 @@ use super::flow::Flow;
 use super::text::file_name;
 use super::xml::resolve;
 use super::{DocumentReader, Notices};
-use crate::document::{Annotation, Document, Place};
+use crate::document::{Annotation, Document, Element, Place};
 use crate::error::ReadError;
 use crate::render::html::GENERATOR;
 use crate::source::Source;
@@ -418,6 +418,16 @@ impl Page<'_> {
             self.end_mark();
         }
         let mut document = self.flow.finish();
+        // At the very end, `</` is text; before a tag it would begin a comment.
+        if self.source.ends_with("</") {
+            let at_end = |element: &&Element| {
+                element.kind == "text"
+                    && matches!(&element.place, Some(Place::Bytes(place)) if place.end == end)
+            };
+            let cut_off = document.elements.iter().rfind(at_end);
+            self.unmarkable
+                .extend(cut_off.map(|element| element.range.clone()));
+        }
         let mut last = None;
         for ((annotation, _), (range, mark)) in self.spans {
             if last != Some(annotation) {

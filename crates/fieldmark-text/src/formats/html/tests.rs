@@ -200,6 +200,22 @@ fn blanks_at_the_beginning_of_an_input_are_not_marked() {
 }
 
 #[test]
+fn a_page_cut_off_at_an_end_tag_keeps_its_text() {
+    for (html, marked_spans) in [("<p>Give <b>iron</b> now</", 1), ("7A &amp; B</", 0)] {
+        let mut document = read(html);
+        assert!(document.text.ends_with("</"), "{:?}", document.text);
+        let end = document.text.len();
+        document.annotations = vec![Annotation::new(5..end, "A")];
+        let (marked, notices) = written(std::slice::from_ref(&document), |out| {
+            HtmlWriter::over(out, &source(html), Encoding::DETECT).unwrap()
+        });
+        let back = read(&String::from_utf8(marked).unwrap());
+        assert_eq!(back.text, document.text);
+        assert_eq!((back.annotations.len(), notices.all().len()), (marked_spans, 1));
+    }
+}
+
+#[test]
 fn depth_and_length_are_no_danger() {
     for name in [
         "div",
@@ -233,7 +249,7 @@ fn truncated_pages_are_read_as_far_as_they_go() {
     }
 }
 
-const PIECES: [&str; 30] = [
+const PIECES: [&str; 31] = [
     "<p>",
     "</p>",
     "<div>",
@@ -264,6 +280,7 @@ const PIECES: [&str; 30] = [
     "&#x;",
     "\r\n",
     "<textarea>",
+    "</",
 ];
 
 proptest! {
