@@ -66,7 +66,7 @@ fn relation(line: &str, hierarchy: &mut Hierarchy) -> Result<(), Problem> {
     if line.is_empty() {
         return Ok(());
     }
-    let mut fields = line.split('|');
+    let mut fields = line.split('|').map(str::trim);
     let (first, relation, second) = (fields.next(), fields.nth(2), fields.next());
     let (Some(first), Some(relation), Some(second)) = (first, relation, second) else {
         return Err(Problem::line(line, "`CUI1|AUI1|STYPE1|REL|CUI2|…`"));
@@ -270,7 +270,7 @@ name: part of
     #[test]
     fn relations_of_the_umls_in_both_directions() {
         let lines = "C1|A1|AUI|PAR|C2|A2|AUI||R1||SNOMEDCT_US|SNOMEDCT_US||N|N||\n\
-                     C2|A2|AUI|CHD|C3|A3|AUI||R2||MSH|MSH||N|N||\n\
+                     C2|A2|AUI|CHD|C3\r|A3|AUI||R2||MSH|MSH||N|N||\n\
                      C1|A1|AUI|RO|C9|A9|AUI||R3||MSH|MSH||N|N||\n\
                      C1|A1|AUI|PAR|C1|A4|AUI||R4||MSH|MSH||N|N||\n";
         let terms = read(lines, HierarchyFormat::Mrrel).unwrap();

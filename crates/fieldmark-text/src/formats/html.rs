@@ -419,12 +419,14 @@ impl Page<'_> {
         }
         let mut document = self.flow.finish();
         // At the very end, `</` is text; before a tag it would begin a comment.
-        if self.source.ends_with("</") {
-            let at_end = |element: &&Element| {
-                element.kind == "text"
-                    && matches!(&element.place, Some(Place::Bytes(place)) if place.end == end)
+        if self.source.ends_with("</") && document.text.ends_with("</") {
+            let end_of = |element: &Element| match &element.place {
+                Some(Place::Bytes(place)) if element.kind == "text" => Some(place.end),
+                _ => None,
             };
-            let cut_off = document.elements.iter().rfind(at_end);
+            // Several stretches can stand in one piece of the file.
+            let last = document.elements.iter().filter_map(end_of).max();
+            let cut_off = document.elements.iter().filter(|element| end_of(element) == last);
             self.unmarkable
                 .extend(cut_off.map(|element| element.range.clone()));
         }

@@ -201,7 +201,11 @@ fn blanks_at_the_beginning_of_an_input_are_not_marked() {
 
 #[test]
 fn a_page_cut_off_at_an_end_tag_keeps_its_text() {
-    for (html, marked_spans) in [("<p>Give <b>iron</b> now</", 1), ("7A &amp; B</", 0)] {
+    for (html, marked_spans) in [
+        ("<p>Give <b>iron</b> now</", 1),
+        ("7A &amp; B</", 0),
+        ("Give y</> B</", 0),
+    ] {
         let mut document = read(html);
         assert!(document.text.ends_with("</"), "{:?}", document.text);
         let end = document.text.len();
