@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "engine", rename_all = "kebab-case")]
 pub enum EngineChoice {
-    /// Exact: belief propagation where there is no cycle, a junction tree elsewhere.
+    /// Exact: belief propagation where there is no cycle, a product chain or a junction tree elsewhere.
     Exact(ExactOptions),
     /// Exact, for factorial chains with few labels.
     ProductChain(ExactOptions),
@@ -59,6 +59,7 @@ impl EngineChoice {
         Ok(match self {
             EngineChoice::Exact(options) => Box::new(Exact {
                 tree: Tree::new(),
+                chain: ProductChain::with_budget(options.budget),
                 junction: JunctionTree::with_budget(options.budget),
             }),
             EngineChoice::ProductChain(options) => Box::new(ProductChain::with_budget(options.budget)),
@@ -78,21 +79,38 @@ impl EngineChoice {
 /// The cheapest exact engine for each graph.
 struct Exact {
     tree: Tree,
+    chain: ProductChain,
     junction: JunctionTree,
+}
+
+impl Exact {
+    /// Whether a chain visits no more entries than the junction tree has, or there is not enough memory for these.
+    fn prefers_chain(&mut self, graph: &FactorGraph) -> bool {
+        match self.junction.cost(graph) {
+            Ok(cost) => self.chain.work(graph) <= cost.bytes / size_of::<f64>() as u64,
+            Err(_) => true,
+        }
+    }
 }
 
 impl Engine for Exact {
     fn sum<'a>(&'a mut self, graph: &'a FactorGraph) -> Result<Beliefs<'a>, Error> {
-        match self.tree.sum(graph) {
-            Err(Error::Cycle { .. }) => self.junction.sum(graph),
-            answer => answer,
+        if graph.trees().is_some() {
+            return self.tree.sum(graph);
         }
+        if self.prefers_chain(graph) {
+            return self.chain.sum(graph);
+        }
+        self.junction.sum(graph)
     }
 
     fn max(&mut self, graph: &FactorGraph) -> Result<Decoding, Error> {
-        match self.tree.max(graph) {
-            Err(Error::Cycle { .. }) => self.junction.max(graph),
-            answer => answer,
+        if graph.trees().is_some() {
+            return self.tree.max(graph);
         }
+        if self.prefers_chain(graph) {
+            return self.chain.max(graph);
+        }
+        self.junction.max(graph)
     }
 }

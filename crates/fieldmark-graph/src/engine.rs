@@ -88,11 +88,23 @@ pub(crate) trait FactorBeliefs {
     /// Fills `into`, which has the size of the table of the factor.
     fn factor(&self, graph: &FactorGraph, factor: usize, into: &mut [f64]);
 
+    /// Adds so many times the marginals of all factors to sums for each table, if there is a shorter way than factor by
+    /// factor; says whether it did.
+    fn add_all(&self, _graph: &FactorGraph, _times: f64, _into: &mut dyn TableSums) -> bool {
+        false
+    }
+
     /// Adds so many times the marginals to `into`, if there is a shorter way than by [`FactorBeliefs::factor`]; says
     /// whether it did.
     fn add(&self, _graph: &FactorGraph, _factor: usize, _times: f64, _into: &mut [f64]) -> bool {
         false
     }
+}
+
+/// One number for each entry of each table of a graph.
+pub(crate) trait TableSums {
+    /// The numbers of a table.
+    fn table(&mut self, table: u32) -> &mut [f64];
 }
 
 /// Marginals, borrowed from the engine that computed them.
@@ -138,12 +150,18 @@ impl Beliefs<'_> {
         }
     }
 
-    /// Adds so many times these probabilities to `into`; `marginals` is scratch memory.
-    pub(crate) fn add_factor(&self, factor: usize, times: f64, marginals: &mut Vec<f64>, into: &mut [f64]) {
-        if !self.factors.add(self.graph, factor, times, into) {
-            self.factor(factor, marginals);
-            for (sum, marginal) in into.iter_mut().zip(marginals) {
-                *sum += times * *marginal;
+    /// Adds so many times the probabilities of all factors to sums for each table; `marginals` is scratch memory.
+    pub(crate) fn add_factors(&self, times: f64, marginals: &mut Vec<f64>, into: &mut dyn TableSums) {
+        if self.factors.add_all(self.graph, times, into) {
+            return;
+        }
+        for factor in 0..self.graph.factors() {
+            let table = into.table(self.graph.table_of(factor));
+            if !self.factors.add(self.graph, factor, times, table) {
+                self.factor(factor, marginals);
+                for (sum, marginal) in table.iter_mut().zip(&*marginals) {
+                    *sum += times * *marginal;
+                }
             }
         }
     }

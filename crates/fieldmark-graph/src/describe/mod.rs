@@ -92,13 +92,13 @@ pub enum Relation {
     Chain(String),
     /// Two layers at each position; a variable of the whole instance is joined to every position.
     Between([String; 2]),
-    /// The variable of the first layer at each position, and that of the second so many positions after it (before it,
-    /// if the distance is negative).
-    Apart {
-        /// Two layers, or one twice.
-        layers: [String; 2],
-        /// Not 0, which is [`Relation::Between`].
-        distance: i32,
+    /// Two or more variables at given distances from each position, as far as all of them are there: the label of a
+    /// position in one layer together with those of the position and the next one in another, say.
+    Window {
+        /// The layer of each variable; one layer may come several times.
+        layers: Vec<String>,
+        /// The distance of each variable: 0 for the position itself, 1 for the next one, −1 for the one before.
+        offsets: Vec<i32>,
     },
     /// Distant positions of a layer.
     Skip(Skip),
@@ -296,7 +296,7 @@ pub(crate) enum Form {
     End,
     Chain,
     Between,
-    Apart(i32),
+    Window(Vec<i32>),
     Skip(Skip),
     Custom(String),
 }
@@ -354,10 +354,11 @@ impl Description {
             Relation::End(layer) => add(Form::End, &[layer], false),
             Relation::Chain(layer) => add(Form::Chain, &[layer, layer], false),
             Relation::Between([one, other]) => add(Form::Between, &[one, other], false),
-            Relation::Apart {
-                layers: [one, other],
-                distance,
-            } => add(Form::Apart(*distance), &[one, other], false),
+            Relation::Window { layers, offsets } => add(
+                Form::Window(offsets.clone()),
+                &layers.iter().collect::<Vec<_>>(),
+                false,
+            ),
             Relation::Skip(skip) => add(Form::Skip(skip.clone()), &[&skip.layer, &skip.layer], false),
             Relation::Custom { name, layers } => add(
                 Form::Custom(name.clone()),
@@ -408,8 +409,11 @@ impl Description {
         let name = match (&template.name, several) {
             (name, false) if !name.is_empty() => name.clone(),
             (name, true) if !name.is_empty() => format!("{name}:{joined}"),
-            _ => match form {
-                Form::Apart(distance) => format!("{}:{joined}:{distance:+}", form.word()),
+            _ => match &form {
+                Form::Window(offsets) => {
+                    let offsets: Vec<String> = offsets.iter().map(i32::to_string).collect();
+                    format!("{}:{joined}:{}", form.word(), offsets.join(","))
+                }
                 _ => format!("{}:{joined}", form.word()),
             },
         };
@@ -441,17 +445,22 @@ impl Description {
         };
         let per_instance = template.layers.iter().any(|&layer| self.is_per_instance(layer));
         match &template.form {
-            Form::Start | Form::End | Form::Chain | Form::Apart(_) | Form::Skip(_) if per_instance => {
+            Form::Start | Form::End | Form::Chain | Form::Window(_) | Form::Skip(_) if per_instance => {
                 return wrong("a layer with one variable per instance", "one per position");
             }
             Form::Between if template.layers[0] == template.layers[1] => {
                 return wrong("one layer twice", "two different layers");
             }
-            Form::Apart(0) => {
-                return wrong(
-                    "layers at a distance of 0",
-                    "another distance, or the relation `between`",
-                );
+            Form::Window(offsets) if offsets.len() != template.layers.len() || offsets.len() < 2 => {
+                let found = format!("{} layers and {} offsets", template.layers.len(), offsets.len());
+                return wrong(&found, "two or more layers, and an offset for each");
+            }
+            Form::Window(offsets) => {
+                let variable = |place: usize| (template.layers[place], offsets[place]);
+                let repeated = |place: usize| (0..place).any(|other| variable(other) == variable(place));
+                if (0..offsets.len()).any(repeated) {
+                    return wrong("one layer twice at the same offset", "different variables");
+                }
             }
             Form::Custom(_) if template.layers.is_empty() => {
                 return wrong("no layer", "at least one");
@@ -479,7 +488,7 @@ impl Form {
             Form::End => "end",
             Form::Chain => "chain",
             Form::Between => "between",
-            Form::Apart(_) => "apart",
+            Form::Window(_) => "window",
             Form::Skip(_) => "skip",
             Form::Custom(_) => "custom",
         }

@@ -85,17 +85,21 @@ fn mistakes_are_sentences() {
         message(with(Relation::Unary("a".into()))),
         "two templates are called \"unary:a\"; names must differ"
     );
-    let apart = |layer: &str, distance| Relation::Apart {
-        layers: ["a".into(), layer.into()],
-        distance,
+    let window = |layer: &str, offsets: &[i32]| Relation::Window {
+        layers: vec!["a".into(), layer.into()],
+        offsets: offsets.to_vec(),
     };
     assert_eq!(
-        message(with(apart("a", 0))),
-        "template \"apart:a-a:+0\" is about layers at a distance of 0, expected another distance, or the relation `between`"
+        message(with(window("a", &[-1, -1]))),
+        "template \"window:a-a:-1,-1\" is about one layer twice at the same offset, expected different variables"
     );
     assert_eq!(
-        message(with(apart("all", 1))),
-        "template \"apart:a-all:+1\" is about a layer with one variable per instance, expected one per position"
+        message(with(window("a", &[0, 1, 2]))),
+        "template \"window:a-a:0,1,2\" is about 2 layers and 3 offsets, expected two or more layers, and an offset for each"
+    );
+    assert_eq!(
+        message(with(window("all", &[0, 1]))),
+        "template \"window:a-all:0,1\" is about a layer with one variable per instance, expected one per position"
     );
     let nothing = Skip {
         same: None,

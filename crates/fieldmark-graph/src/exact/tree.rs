@@ -4,7 +4,6 @@ use crate::bp::algebra::{Algebra, LinearSum, LogMax, LogSum};
 use crate::bp::decode::decode;
 use crate::bp::forest::Forest;
 use crate::bp::messages::Messages;
-use crate::engine::FactorBeliefs;
 use crate::{Beliefs, Decoding, Engine, Error, FactorGraph, LogZ, MaxMarginals, Report};
 
 /// Exact inference on graphs without cycles; factors may join any number of variables.
@@ -17,24 +16,12 @@ pub struct Tree {
     max: Messages<f64, LogMax>,
     forest: Forest,
     marginals: Vec<f64>,
-    /// Whether the last sums are those in log space.
-    is_log: bool,
 }
 
 impl Tree {
     /// An engine without memory of its own yet.
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// The factors of the last sum.
-    pub(super) fn factor_beliefs(&self) -> &dyn FactorBeliefs {
-        if self.is_log { &self.log } else { &self.linear }
-    }
-
-    /// The marginals of a variable of the last sum.
-    pub(super) fn variable(&self, graph: &FactorGraph, variable: u32) -> &[f64] {
-        &self.marginals[graph.states(variable)]
     }
 }
 
@@ -43,14 +30,12 @@ impl Engine for Tree {
         self.forest.lay(graph, |_| true)?;
         let (forest, marginals) = (&self.forest, &mut self.marginals);
         self.linear.prepare(graph)?;
-        self.is_log = !self.linear.potentials.is_narrow();
-        if !self.is_log {
+        if self.linear.potentials.is_narrow() {
             let answer = sum(graph, &mut self.linear, forest, marginals);
             if let (Ok(log_z), false) = (answer, self.linear.lost) {
                 return Ok(beliefs(graph, log_z, marginals, &self.linear));
             }
         }
-        self.is_log = true;
         self.log.prepare(graph)?;
         let log_z = sum(graph, &mut self.log, forest, marginals)?;
         Ok(beliefs(graph, log_z, marginals, &self.log))

@@ -149,7 +149,7 @@ fn cut(list: &mut Vec<(f64, Option<u32>, u32)>, most: usize) {
 fn rank(template: &TemplateFeatures) -> u8 {
     match (&template.elementary.form, template.shape.len()) {
         (Form::Skip(_), _) => 0,
-        (Form::Between | Form::Apart(_), _) => 1,
+        (Form::Between | Form::Window(_), _) => 1,
         (Form::Custom(_), 2..) => 2,
         (Form::Chain, _) => 3,
         (Form::Custom(_) | Form::Start | Form::End, _) => 4,

@@ -214,10 +214,22 @@ impl Structure {
             Form::Chain => (0..last).try_for_each(|position| visit(&[position, position + 1])),
             Form::Between if per_instance(0) && per_instance(1) => visit(&[0, 0]),
             Form::Between => (0..=last).try_for_each(|position| visit(&[position, position])),
-            &Form::Apart(distance) => (0..=last)
-                .filter_map(|position| Some([position, position.checked_add_signed(distance)?]))
-                .filter(|&[_, other]| other <= last)
-                .try_for_each(|pair| visit(&pair)),
+            Form::Window(offsets) => {
+                let ends = |offset: &i32| (-i64::from(*offset), i64::from(last) - i64::from(*offset));
+                let (first, end) = offsets
+                    .iter()
+                    .map(ends)
+                    .fold((i64::MIN, i64::MAX), |(first, end), (from, to)| {
+                        (first.max(from), end.min(to))
+                    });
+                let mut positions = vec![0; offsets.len()];
+                (first..=end).try_for_each(|center| {
+                    for (position, &offset) in positions.iter_mut().zip(offsets) {
+                        *position = (center + i64::from(offset)) as u32;
+                    }
+                    visit(&positions)
+                })
+            }
             Form::Skip(_) | Form::Custom(_) => edges.positions[template]
                 .chunks_exact(elementary.layers.len())
                 .try_for_each(visit),

@@ -63,27 +63,41 @@ fn strategies_choose_what_occurs() {
 #[test]
 fn layers_are_joined_at_a_distance() {
     let mut description = Description::factorial(&["a", "b"]);
-    for distance in [1, -1, 2, -3, i32::MIN] {
-        let layers = ["a".into(), "b".into()];
+    for offsets in [
+        [0, 1],
+        [0, -1],
+        [0, 2],
+        [0, -3],
+        [0, i32::MIN],
+        [i32::MAX, i32::MIN],
+        [5, 4],
+    ] {
+        let (layers, offsets) = (vec!["a".into(), "b".into()], offsets.to_vec());
         description
             .templates
-            .push(Template::new(Relation::Apart { layers, distance }));
+            .push(Template::new(Relation::Window { layers, offsets }));
     }
+    description.templates.push(Template::new(Relation::Window {
+        layers: vec!["a".into(), "b".into(), "a".into()],
+        offsets: vec![1, 0, 0],
+    }));
     let data = data(&description, &["u/X/P v/Y/P w/X/Q"]);
     let structure = Structure::build(&data, &description, Relations::none()).unwrap();
     let positions = |template| {
         let mut found = Vec::new();
         let visit = |pair: &[u32]| {
-            found.push((pair[0], pair[1]));
+            found.push(pair.to_vec());
             Ok::<(), std::convert::Infallible>(())
         };
         let Ok(()) = structure.for_each_factor(template, 3, &Edges::default(), visit);
         found
     };
-    assert_eq!(positions(5), [(0, 1), (1, 2)]);
-    assert_eq!(positions(6), [(1, 0), (2, 1)]);
-    assert_eq!(positions(7), [(0, 2)]);
-    assert_eq!([positions(8), positions(9)], [[], []]);
+    assert_eq!(positions(5), [[0, 1], [1, 2]]);
+    assert_eq!(positions(6), [[1, 0], [2, 1]]);
+    assert_eq!(positions(7), [[0, 2]]);
+    assert!((8..11).all(|template| positions(template).is_empty()));
+    assert_eq!(positions(11), [[1, 0], [2, 1]]);
+    assert_eq!(positions(12), [[1, 0, 0], [2, 1, 1]]);
 }
 
 #[test]

@@ -43,7 +43,7 @@ impl Worker {
         let beliefs = engine.sum(&unrolled.graph)?;
         convergence.count(beliefs.report());
         let all = log_z(&beliefs)?;
-        add(unrolled, &beliefs, 1.0, marginals, tables);
+        beliefs.add_factors(1.0, marginals, tables);
         if gold.complete {
             return Ok(all - gold_score(&unrolled.graph, &gold.known, tables)?);
         }
@@ -51,7 +51,7 @@ impl Worker {
         let beliefs = engine.sum(&unrolled.graph)?;
         convergence.count(beliefs.report());
         let part = log_z(&beliefs)?;
-        add(unrolled, &beliefs, -1.0, marginals, tables);
+        beliefs.add_factors(-1.0, marginals, tables);
         Ok(all - part)
     }
 }
@@ -76,17 +76,4 @@ fn log_z(beliefs: &Beliefs<'_>) -> Result<f64, Error> {
     beliefs.log_z().value().ok_or(Error::NoSumForm {
         method: "this engine",
     })
-}
-
-fn add(
-    unrolled: &Unrolled,
-    beliefs: &Beliefs<'_>,
-    sign: f64,
-    marginals: &mut Vec<f64>,
-    tables: &mut TableGradient,
-) {
-    for factor in 0..unrolled.graph.factors() {
-        let table = tables.table(unrolled.graph.table_of(factor));
-        beliefs.add_factor(factor, sign, marginals, table);
-    }
 }

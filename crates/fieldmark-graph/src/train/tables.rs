@@ -1,6 +1,7 @@
 //! From the gradient of the tables of a graph back to that of weights.
 
 use crate::data::GraphInstance;
+use crate::engine::TableSums;
 use crate::structure::Structure;
 use crate::unroll::Unrolled;
 use fieldmark_core::feature_table::features_of;
@@ -14,6 +15,12 @@ pub(super) struct TableGradient {
     own: Vec<f64>,
     /// Where each of them begins.
     own_start: Vec<usize>,
+}
+
+impl TableSums for TableGradient {
+    fn table(&mut self, table: u32) -> &mut [f64] {
+        TableGradient::table(self, table)
+    }
 }
 
 impl TableGradient {

@@ -47,11 +47,16 @@ pub fn descriptions() -> Vec<(&'static str, Description)> {
     let mut forbidding = Description::factorial(&["a", "b"]);
     forbidding.templates[2].forbid_unseen = true;
     forbidding.templates[4].forbid_unseen = true;
-    let mut apart = Description::factorial(&["a", "b"]);
-    for (layers, distance) in [(["a", "b"], 1), (["a", "b"], -1), (["b", "b"], 2)] {
-        let layers = layers.map(String::from);
-        let template = Template::new(Relation::Apart { layers, distance }).observe(Observe::Last);
-        apart.templates.push(template);
+    let mut windows = Description::factorial(&["a", "b"]);
+    for (layers, offsets) in [
+        (vec!["a", "b"], vec![0, 1]),
+        (vec!["a", "b"], vec![0, -1]),
+        (vec!["b", "b"], vec![0, 2]),
+        (vec!["a", "a", "b"], vec![0, 1, 0]),
+    ] {
+        let layers = layers.into_iter().map(String::from).collect();
+        let template = Template::new(Relation::Window { layers, offsets }).observe(Observe::Last);
+        windows.templates.push(template);
     }
     let mut edges = Description::linear_chain("a");
     edges.templates.push(Template::new(Relation::Start("a".into())));
@@ -74,7 +79,7 @@ pub fn descriptions() -> Vec<(&'static str, Description)> {
             Description::hierarchical("all", &["a", "b"], false, true),
         ),
         ("forbidding", forbidding),
-        ("apart", apart),
+        ("windows", windows),
     ]
 }
 
