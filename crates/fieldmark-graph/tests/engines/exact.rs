@@ -127,9 +127,11 @@ fn k_best_agrees<E: MaxMarginals>(engine: &mut E, model: &Model) {
 }
 
 #[test]
-fn k_best_on_trees_and_junction_trees() {
+fn k_best_on_exact_engines() {
+    let mut chain = ProductChain::default();
     for model in (0..4).flat_map(models) {
         k_best_agrees(&mut JunctionTree::default(), &model);
+        k_best_agrees(&mut chain, &model);
         if model.is_forest {
             k_best_agrees(&mut Tree::new(), &model);
         }

@@ -17,7 +17,7 @@ use super::clique_tables::Domains;
 use crate::engine::{FactorBeliefs, TableSums};
 use crate::{Beliefs, Decoding, Engine, Error, FactorGraph, LogZ, MaxMarginals, Report};
 use fieldmark_core::kernels::exp_in_place;
-use kernels::padded;
+use kernels::{LANES, padded};
 use path::Path;
 use std::ops::Range;
 use steps::{Budget, StepTables, extent};
@@ -204,16 +204,14 @@ impl ProductChain {
             let reached = &self.forward[self.start[step]..here.start];
             scale_rows(after, local);
             kernels::backward::<false>(&table.rows, table.width, reached, &table.linear, after, before);
-            let all: f64 = before
-                .iter()
-                .zip(reached)
-                .map(|(before, reached)| before * reached)
-                .sum();
+            let all = dot(before, reached);
             if all < SMALLEST {
                 return false;
             }
             scale(after, 1.0 / all);
-            let top = before.iter().copied().fold(0.0, f64::max);
+            let top = before
+                .iter()
+                .fold(0.0, |top, &entry| if entry > top { entry } else { top });
             scale(before, 1.0 / top);
         }
         true
@@ -280,37 +278,73 @@ fn best(numbers: impl Iterator<Item = (usize, f64)>) -> usize {
 
 /// Multiplies each row with numbers; the largest product.
 fn scale_rows(table: &mut [f64], numbers: &[f64]) -> f64 {
-    let mut top = 0.0f64;
+    let mut tops = [0.0; LANES];
     for row in table.chunks_exact_mut(numbers.len()) {
-        for (entry, number) in row.iter_mut().zip(numbers) {
-            *entry *= number;
-            top = top.max(*entry);
+        for (entries, numbers) in row.chunks_exact_mut(LANES).zip(numbers.chunks_exact(LANES)) {
+            for lane in 0..LANES {
+                entries[lane] *= numbers[lane];
+                tops[lane] = if entries[lane] > tops[lane] {
+                    entries[lane]
+                } else {
+                    tops[lane]
+                };
+            }
         }
     }
-    top
+    tops.into_iter().fold(0.0, f64::max)
+}
+
+/// Σ a · b
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = [0.0; LANES];
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+    for (a, b) in a.iter().zip(b) {
+        for lane in 0..LANES {
+            sums[lane] += a[lane] * b[lane];
+        }
+    }
+    let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
+    sums.into_iter().sum::<f64>() + rest
 }
 
 /// Adds numbers to each row; the largest sum.
 fn add_to_rows(table: &mut [f64], numbers: &[f64]) -> f64 {
-    let mut top = f64::NEG_INFINITY;
+    let mut tops = [f64::NEG_INFINITY; LANES];
     for row in table.chunks_exact_mut(numbers.len()) {
-        for (entry, number) in row.iter_mut().zip(numbers) {
-            *entry += number;
-            top = top.max(*entry);
+        for (entries, numbers) in row.chunks_exact_mut(LANES).zip(numbers.chunks_exact(LANES)) {
+            for lane in 0..LANES {
+                entries[lane] += numbers[lane];
+                tops[lane] = if entries[lane] > tops[lane] {
+                    entries[lane]
+                } else {
+                    tops[lane]
+                };
+            }
         }
     }
-    top
+    tops.into_iter().fold(f64::NEG_INFINITY, f64::max)
 }
 
 /// Multiplies all with a number; the smallest product that is not 0.
 fn scale(table: &mut [f64], by: f64) -> f64 {
-    let mut smallest = f64::INFINITY;
-    for entry in table {
-        *entry *= by;
-        let seen = if *entry == 0.0 { f64::INFINITY } else { *entry };
-        smallest = smallest.min(seen);
+    let mut smallest = [f64::INFINITY; LANES];
+    let (vectors, rest) = table.as_chunks_mut::<LANES>();
+    for entries in vectors {
+        for (entry, smallest) in entries.iter_mut().zip(&mut smallest) {
+            *entry *= by;
+            let seen = if *entry > 0.0 { *entry } else { f64::INFINITY };
+            *smallest = if seen < *smallest { seen } else { *smallest };
+        }
     }
-    smallest
+    for entry in rest {
+        *entry *= by;
+        smallest[0] = if *entry > 0.0 {
+            smallest[0].min(*entry)
+        } else {
+            smallest[0]
+        };
+    }
+    smallest.into_iter().fold(f64::INFINITY, f64::min)
 }
 
 impl Engine for ProductChain {
