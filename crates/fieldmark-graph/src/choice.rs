@@ -83,11 +83,18 @@ struct Exact {
     junction: JunctionTree,
 }
 
+/// A chain with tables no larger than this is quicker than a look at what a junction tree would need.
+const FEW_ENTRIES: u64 = 1 << 10;
+
 impl Exact {
     /// Whether a chain visits no more entries than the junction tree has, or there is not enough memory for these.
     fn prefers_chain(&mut self, graph: &FactorGraph) -> bool {
+        let work = self.chain.plan(graph);
+        if work <= FEW_ENTRIES.saturating_mul(graph.variables() as u64) {
+            return true;
+        }
         match self.junction.cost(graph) {
-            Ok(cost) => self.chain.work(graph) <= cost.bytes / size_of::<f64>() as u64,
+            Ok(cost) => work <= cost.bytes / size_of::<f64>() as u64,
             Err(_) => true,
         }
     }
@@ -99,7 +106,7 @@ impl Engine for Exact {
             return self.tree.sum(graph);
         }
         if self.prefers_chain(graph) {
-            return self.chain.sum(graph);
+            return self.chain.sum_planned(graph);
         }
         self.junction.sum(graph)
     }
@@ -109,7 +116,7 @@ impl Engine for Exact {
             return self.tree.max(graph);
         }
         if self.prefers_chain(graph) {
-            return self.chain.max(graph);
+            return self.chain.max_planned(graph);
         }
         self.junction.max(graph)
     }

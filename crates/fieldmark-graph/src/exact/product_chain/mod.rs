@@ -76,15 +76,15 @@ impl ProductChain {
         }
     }
 
-    /// How many entries of tables it would visit.
-    pub(crate) fn work(&mut self, graph: &FactorGraph) -> u64 {
-        self.domains.fill(graph);
-        Path::find(graph, &self.domains).work
-    }
-
-    fn prepare(&mut self, graph: &FactorGraph) -> Result<(), Error> {
+    /// Finds an order of the variables; how many entries of tables it would visit.
+    pub(crate) fn plan(&mut self, graph: &FactorGraph) -> u64 {
         self.domains.fill(graph);
         self.path = Path::find(graph, &self.domains);
+        self.path.work
+    }
+
+    /// Makes all tables but those of what leads to states and what follows them.
+    fn prepare(&mut self, graph: &FactorGraph) -> Result<(), Error> {
         let mut budget = Budget {
             all: self.budget,
             used: 0,
@@ -347,8 +347,9 @@ fn scale(table: &mut [f64], by: f64) -> f64 {
     smallest.into_iter().fold(f64::INFINITY, f64::min)
 }
 
-impl Engine for ProductChain {
-    fn sum<'a>(&'a mut self, graph: &'a FactorGraph) -> Result<Beliefs<'a>, Error> {
+impl ProductChain {
+    /// [`Engine::sum`] of a graph that was planned last.
+    pub(crate) fn sum_planned<'a>(&'a mut self, graph: &'a FactorGraph) -> Result<Beliefs<'a>, Error> {
         self.prepare(graph)?;
         match self.collect()? {
             Some(log_z) if self.distribute(graph) => Ok(Beliefs {
@@ -362,7 +363,8 @@ impl Engine for ProductChain {
         }
     }
 
-    fn max(&mut self, graph: &FactorGraph) -> Result<Decoding, Error> {
+    /// [`Engine::max`] of a graph that was planned last.
+    pub(crate) fn max_planned(&mut self, graph: &FactorGraph) -> Result<Decoding, Error> {
         self.prepare(graph)?;
         self.collect_maxima()?;
         let labels = self.decode(graph);
@@ -376,8 +378,21 @@ impl Engine for ProductChain {
     }
 }
 
+impl Engine for ProductChain {
+    fn sum<'a>(&'a mut self, graph: &'a FactorGraph) -> Result<Beliefs<'a>, Error> {
+        self.plan(graph);
+        self.sum_planned(graph)
+    }
+
+    fn max(&mut self, graph: &FactorGraph) -> Result<Decoding, Error> {
+        self.plan(graph);
+        self.max_planned(graph)
+    }
+}
+
 impl MaxMarginals for ProductChain {
     fn max_marginals(&mut self, graph: &FactorGraph) -> Result<&[f64], Error> {
+        self.plan(graph);
         self.prepare(graph)?;
         self.collect_maxima()?;
         self.marginals.clear();
