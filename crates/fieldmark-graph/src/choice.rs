@@ -21,8 +21,10 @@ use serde::{Deserialize, Serialize};
 pub enum EngineChoice {
     /// Exact: belief propagation where there is no cycle, a product chain or a junction tree elsewhere.
     Exact(ExactOptions),
-    /// Exact, for factorial chains with few labels.
+    /// Exact: variable by variable along a chain whose states are combinations of labels.
     ProductChain(ExactOptions),
+    /// Exact: messages between cliques, in log space.
+    JunctionTree(ExactOptions),
     /// Loopy belief propagation.
     Loopy(LoopyOptions),
     /// Loopy belief propagation in single precision.
@@ -60,14 +62,24 @@ impl EngineChoice {
             EngineChoice::Exact(options) => Box::new(Exact {
                 tree: Tree::new(),
                 chain: ProductChain::with_budget(options.budget),
-                junction: JunctionTree::with_budget(options.budget),
             }),
             EngineChoice::ProductChain(options) => Box::new(ProductChain::with_budget(options.budget)),
+            EngineChoice::JunctionTree(options) => Box::new(JunctionTree::with_budget(options.budget)),
             EngineChoice::Loopy(options) => Box::new(LoopyBp::<f64>::new(options.clone())?),
             EngineChoice::LoopySingle(options) => Box::new(LoopyBp::<f32>::new(options.clone())?),
             EngineChoice::Gibbs(options) => Box::new(Gibbs::new(options.clone())?),
             EngineChoice::Dual(options) => Box::new(DualDecoder::new(options.clone())?),
         })
+    }
+
+    /// The options of an exact engine.
+    pub fn exact(&self) -> Option<&ExactOptions> {
+        match self {
+            EngineChoice::Exact(options)
+            | EngineChoice::ProductChain(options)
+            | EngineChoice::JunctionTree(options) => Some(options),
+            _ => None,
+        }
     }
 
     /// Whether it knows log Z, exactly or approximately.
@@ -79,24 +91,27 @@ impl EngineChoice {
 /// The cheapest exact engine for each graph.
 struct Exact {
     tree: Tree,
+    /// With a junction tree of its own.
     chain: ProductChain,
-    junction: JunctionTree,
 }
 
-/// A chain with tables no larger than this is quicker than a look at what a junction tree would need.
+/// Entries of a chain that take as long as one of a junction tree.
+const CHAIN_ENTRIES: u64 = 8;
+/// A chain with tables of so many entries at each variable is quicker than a look at what a junction tree would need.
 const FEW_ENTRIES: u64 = 1 << 10;
 
 impl Exact {
-    /// Whether a chain visits no more entries than the junction tree has, or there is not enough memory for these.
-    fn prefers_chain(&mut self, graph: &FactorGraph) -> bool {
-        let work = self.chain.plan(graph);
-        if work <= FEW_ENTRIES.saturating_mul(graph.variables() as u64) {
-            return true;
-        }
-        match self.junction.cost(graph) {
-            Ok(cost) => work <= cost.bytes / size_of::<f64>() as u64,
-            Err(_) => true,
-        }
+    /// Whether a chain is quicker than a junction tree and there is memory for it; if so, it is prepared.
+    fn takes_chain(&mut self, graph: &FactorGraph) -> bool {
+        let Ok(work) = self.chain.plan(graph) else {
+            return false;
+        };
+        let is_quick = work <= FEW_ENTRIES.saturating_mul(graph.variables() as u64)
+            || match self.chain.junction_tree().cost(graph) {
+                Ok(cost) => work <= (cost.bytes / size_of::<f64>() as u64).saturating_mul(CHAIN_ENTRIES),
+                Err(_) => true,
+            };
+        is_quick && self.chain.prepare(graph).is_ok()
     }
 }
 
@@ -105,19 +120,19 @@ impl Engine for Exact {
         if graph.trees().is_some() {
             return self.tree.sum(graph);
         }
-        if self.prefers_chain(graph) {
-            return self.chain.sum_planned(graph);
+        if self.takes_chain(graph) {
+            return self.chain.sum_prepared(graph);
         }
-        self.junction.sum(graph)
+        self.chain.junction_tree().sum(graph)
     }
 
     fn max(&mut self, graph: &FactorGraph) -> Result<Decoding, Error> {
         if graph.trees().is_some() {
             return self.tree.max(graph);
         }
-        if self.prefers_chain(graph) {
-            return self.chain.max_planned(graph);
+        if self.takes_chain(graph) {
+            return self.chain.max_prepared(graph);
         }
-        self.junction.max(graph)
+        self.chain.junction_tree().max(graph)
     }
 }

@@ -31,6 +31,13 @@ impl Domains {
             .map(|&variable| self.labels(variable).len())
             .product()
     }
+
+    /// The same, or the largest number if it is larger than that.
+    pub(super) fn saturating_size(&self, variables: &[u32]) -> u64 {
+        variables.iter().fold(1u64, |size, &variable| {
+            size.saturating_mul(self.labels(variable).len() as u64)
+        })
+    }
 }
 
 /// A way through a table of a clique, last variable fastest, that knows the place in another table.

@@ -4,7 +4,8 @@ use fieldmark_core::random::SplitMix64;
 use fieldmark_graph::exact::{Enumeration, JunctionTree, ProductChain, Tree, k_best};
 use fieldmark_graph::loopy::{LoopyBp, LoopyOptions, Schedule, Space};
 use fieldmark_graph::{
-    DualDecoder, DualOptions, Engine, Error, FactorGraph, FactorGraphBuilder, Gibbs, GibbsOptions,
+    DualDecoder, DualOptions, Engine, EngineChoice, Error, ExactOptions, FactorGraph, FactorGraphBuilder,
+    Gibbs, GibbsOptions,
 };
 
 const NEVER: f64 = f64::NEG_INFINITY;
@@ -215,29 +216,163 @@ fn a_hundred_thousand_positions() {
 
 #[test]
 fn a_hub_of_many_variables_is_linear() {
-    let mut builder = FactorGraphBuilder::default();
-    let hub = builder.variable(3).unwrap();
     let mut random = SplitMix64(4);
     let scores: Vec<f64> = (0..6).map(|_| random.unit()).collect();
-    let table = builder.table(&[2, 3], &scores).unwrap();
-    for _ in 0..20_000 {
-        let leaf = builder.variable(2).unwrap();
-        builder.factor(0, &[leaf, hub], table).unwrap();
-    }
-    let graph = builder.build();
+    // Before all others, or behind them as a layer per instance is.
+    let [graph, other_way] = [0, 20_000].map(|hub| {
+        let mut builder = FactorGraphBuilder::default();
+        for variable in 0..=20_000 {
+            builder.variable(if variable == hub { 3 } else { 2 }).unwrap();
+        }
+        let table = builder.table(&[2, 3], &scores).unwrap();
+        for leaf in (0..=20_000).filter(|&leaf| leaf != hub) {
+            builder.factor(0, &[leaf, hub], table).unwrap();
+        }
+        builder.build()
+    });
     let row = |label: usize| 20_000.0 * (scores[label].exp() + scores[3 + label].exp()).ln();
     let largest = (0..3).map(row).fold(NEVER, f64::max);
     let expected = largest + (0..3).map(|label| (row(label) - largest).exp()).sum::<f64>().ln();
     for (name, mut engine) in engines() {
-        if matches!(name, "tree" | "junction tree" | "flooding" | "TRP") {
-            let log_z = engine.sum(&graph).unwrap().log_z().value().unwrap();
-            assert!(
-                (log_z - expected).abs() < 1e-7,
-                "{name}: {log_z}, expected {expected}"
-            );
-            assert!(engine.max(&graph).is_ok());
+        if matches!(
+            name,
+            "tree" | "junction tree" | "product chain" | "flooding" | "TRP"
+        ) {
+            for graph in [&graph, &other_way] {
+                let log_z = engine.sum(graph).unwrap().log_z().value().unwrap();
+                assert!(
+                    (log_z - expected).abs() < 1e-7,
+                    "{name}: {log_z}, expected {expected}"
+                );
+                assert!(engine.max(graph).is_ok());
+            }
         }
     }
+}
+
+/// What tells that a sum was found along the chain: a junction tree sends other numbers of messages.
+fn is_along_chain(graph: &FactorGraph, engine: &mut dyn Engine) -> bool {
+    engine.sum(graph).unwrap().report().messages == 2 * graph.variables() as u64
+}
+
+/// Two layers of 3 labels in chains, joined at each position; `scores` are those of the pairs between them.
+fn two_layers(length: u32, scores: &[f64; 9]) -> FactorGraphBuilder {
+    let mut builder = FactorGraphBuilder::default();
+    let step: Vec<f64> = (0..9).map(|entry| f64::from(entry % 4) / 2.0).collect();
+    let (step, between) = (
+        builder.table(&[3, 3], &step).unwrap(),
+        builder.table(&[3, 3], scores).unwrap(),
+    );
+    for position in 0..length {
+        let (one, other) = (builder.variable(3).unwrap(), builder.variable(3).unwrap());
+        builder.factor(0, &[one, other], between).unwrap();
+        if position > 0 {
+            builder.factor(1, &[one - 2, one], step).unwrap();
+            builder.factor(1, &[other - 2, other], step).unwrap();
+        }
+    }
+    builder
+}
+
+#[test]
+fn forbidden_pairs_and_long_chains_under_a_hub_need_no_log_space() {
+    let forbidden = [0.0, 1.0, 0.0, 0.5, NEVER, 0.0, 0.0, 0.0, 2.0];
+    let mut builder = two_layers(40, &forbidden);
+    builder
+        .factor_with(2, &[0], &[0.0, NEVER, 0.0])
+        .expect("a factor of one variable");
+    let graph = builder.build();
+    let mut chain = ProductChain::default();
+    assert!(is_along_chain(&graph, &mut chain));
+    let expected = JunctionTree::default().sum(&graph).unwrap().log_z().value();
+    let found = chain.sum(&graph).unwrap();
+    assert!((found.log_z().value().unwrap() - expected.unwrap()).abs() < 1e-9);
+    assert_eq!(found.variable(0)[1], 0.0);
+
+    let mut builder = two_layers(2000, &[0.0; 9]);
+    let hub = builder.variable(2).unwrap();
+    for variable in 0..hub {
+        let scores = [0.0, 1.0, 0.5, 0.0, 0.0, 1.0];
+        builder.factor_with(2, &[variable, hub], &scores).unwrap();
+    }
+    let graph = builder.build();
+    assert!(is_along_chain(&graph, &mut chain));
+    let expected = JunctionTree::default().sum(&graph).unwrap().log_z().value();
+    let found = chain.sum(&graph).unwrap().log_z().value();
+    assert!((found.unwrap() - expected.unwrap()).abs() < 1e-7);
+}
+
+#[test]
+fn known_labels_before_an_unknown_hub_take_no_place_in_tables() {
+    let mut builder = two_layers(2000, &[0.0; 9]);
+    let hub = builder.variable(2).unwrap();
+    let scores = [0.0, 1.0, 0.5, 0.0, 0.0, 1.0];
+    let table = builder.table(&[3, 2], &scores).unwrap();
+    for variable in 0..hub {
+        builder.factor(2, &[variable, hub], table).unwrap();
+        builder.clamp(variable, variable % 3).unwrap();
+    }
+    let graph = builder.build();
+    let expected = JunctionTree::default()
+        .sum(&graph)
+        .unwrap()
+        .variable(hub)
+        .to_vec();
+    // Frontiers of all positions would need more memory than this.
+    let mut chain = ProductChain::with_budget(2 << 20);
+    assert!(is_along_chain(&graph, &mut chain));
+    let beliefs = chain.sum(&graph).unwrap();
+    assert!((beliefs.variable(hub)[0] - expected[0]).abs() < 1e-9);
+    let mut marginals = Vec::new();
+    for factor in 0..graph.factors() {
+        beliefs.factor(factor, &mut marginals);
+        assert!((marginals.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn tables_of_one_graph_are_not_those_of_another_shape() {
+    let scores: Vec<f64> = (0..12).map(f64::from).collect();
+    let mut chain = ProductChain::default();
+    for labels in [[4, 3], [3, 4]] {
+        let mut builder = FactorGraphBuilder::default();
+        for (variable, labels) in (0..).zip(labels) {
+            builder.variable(labels).unwrap();
+            builder.restrict(variable, [0, 1]).unwrap();
+        }
+        builder.factor_with(0, &[0, 1], &scores).unwrap();
+        let graph = builder.build();
+        let expected = Enumeration::default().sum(&graph).unwrap().log_z().value();
+        let found = chain.sum(&graph).unwrap().log_z().value();
+        assert!((found.unwrap() - expected.unwrap()).abs() < 1e-9, "{labels:?}");
+    }
+}
+
+#[test]
+fn exact_takes_a_chain_or_a_junction_tree() {
+    let exact = |budget| EngineChoice::Exact(ExactOptions { budget }).engine().unwrap();
+    let graph = two_layers(40, &[0.0; 9]).build();
+    assert!(is_along_chain(&graph, &mut *exact(1 << 20)));
+    // Six chains of two labels: too much for the chain that it would prefer, which pads rows to four.
+    let mut builder = FactorGraphBuilder::default();
+    let table = builder.table(&[2, 2], &[0.0, 1.0, 0.5, 0.0]).unwrap();
+    for variable in 0..300 {
+        builder.variable(2).unwrap();
+        if variable % 6 > 0 {
+            builder.factor(0, &[variable - 1, variable], table).unwrap();
+        }
+        if variable >= 6 {
+            builder.factor(0, &[variable - 6, variable], table).unwrap();
+        }
+    }
+    let graph = builder.build();
+    let needed = JunctionTree::default().cost(&graph).unwrap().bytes;
+    let refused = ProductChain::with_budget(needed).sum(&graph).err();
+    assert!(matches!(refused, Some(Error::TooWide { .. })), "{refused:?}");
+    let found = exact(needed).sum(&graph).unwrap().log_z().value().unwrap();
+    let expected = ProductChain::default().sum(&graph).unwrap().log_z().value();
+    assert!((found - expected.unwrap()).abs() < 1e-9);
+    assert!(matches!(exact(8).sum(&graph), Err(Error::TooWide { .. })));
 }
 
 #[test]

@@ -57,13 +57,13 @@ fn exact_likelihood_is_that_of_enumeration() {
 }
 
 #[test]
-fn product_chains_agree() {
+fn product_chains_and_junction_trees_agree() {
     let (_, description) = &descriptions()[2];
     let data = data(description, Labels::Partial, 5);
     let structure = Structure::build(&data, description, relations()).unwrap();
     let weights = random_weights(structure.weights(), 1.0, 2);
     let choices = [
-        EngineChoice::default(),
+        EngineChoice::JunctionTree(ExactOptions::default()),
         EngineChoice::ProductChain(ExactOptions::default()),
     ];
     let losses = choices.map(|choice| {

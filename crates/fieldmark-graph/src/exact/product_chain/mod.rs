@@ -5,8 +5,9 @@
 //! those that have no factor with a later one. So any graph is a chain whose states are as large as its order of
 //! variables makes them.
 //!
-//! Sums are taken in linear space, scaled at each step. Each entry that is not 0 is checked to be far from underflow, so
-//! that nothing can get lost; scores that differ too much are left to a junction tree, which works in log space.
+//! Sums are taken in linear space, and tables of both directions are scaled to a largest entry of 1 at each step. What
+//! underflows is smaller than 1e-307; where the product of both directions is not many times as large as that, the sum is
+//! left to a junction tree, which works in log space.
 
 mod kernels;
 mod path;
@@ -16,16 +17,13 @@ use super::JunctionTree;
 use super::clique_tables::Domains;
 use crate::engine::{FactorBeliefs, TableSums};
 use crate::{Beliefs, Decoding, Engine, Error, FactorGraph, LogZ, MaxMarginals, Report};
-use fieldmark_core::kernels::exp_in_place;
 use kernels::{LANES, padded};
 use path::Path;
 use std::ops::Range;
-use steps::{Budget, StepTables, extent};
+use steps::{Budget, StepTables, to_linear};
 
-/// Entries of scaled tables are not smaller than this.
+/// Sums of scaled numbers that are smaller than this may lack something that underflowed.
 const SMALLEST: f64 = 1e-200;
-/// Scores of a step may differ by this much: exp(−230) is 1e-100, and 1e-300 is no underflow.
-const LARGEST_RANGE: f64 = 230.0;
 
 /// Exact inference variable by variable along a chain; for factorial chains with few combinations of labels.
 ///
@@ -77,24 +75,34 @@ impl ProductChain {
     }
 
     /// Finds an order of the variables; how many entries of tables it would visit.
-    pub(crate) fn plan(&mut self, graph: &FactorGraph) -> u64 {
+    pub(crate) fn plan(&mut self, graph: &FactorGraph) -> Result<u64, Error> {
         self.domains.fill(graph);
-        self.path = Path::find(graph, &self.domains);
-        self.path.work
+        self.path = Path::find(graph, &self.domains).ok_or(Error::TooWide {
+            width: graph.variables(),
+            needed: u64::MAX,
+            budget: self.budget,
+        })?;
+        Ok(self.path.work)
     }
 
-    /// Makes all tables but those of what leads to states and what follows them.
-    fn prepare(&mut self, graph: &FactorGraph) -> Result<(), Error> {
+    /// Makes the tables for a graph that was planned.
+    pub(crate) fn prepare(&mut self, graph: &FactorGraph) -> Result<(), Error> {
         let mut budget = Budget {
             all: self.budget,
             used: 0,
         };
-        // Rows are padded to at most four times their length.
-        budget.charge(self.path.entries.saturating_mul(2 * 4 * 8), self.path.width)?;
+        // One table for each direction.
+        let tables = self.path.entries.saturating_mul(2 * size_of::<f64>() as u64);
+        budget.charge(tables, self.path.width)?;
         self.steps
             .prepare(graph, &self.domains, &self.path, &mut budget)?;
         self.lay_out(graph);
         Ok(())
+    }
+
+    /// The junction tree for what needs log space.
+    pub(crate) fn junction_tree(&mut self) -> &mut JunctionTree {
+        &mut self.in_log_space
     }
 
     fn lay_out(&mut self, graph: &FactorGraph) {
@@ -144,30 +152,23 @@ impl ProductChain {
             let table = self.steps.of_step(step);
             let local = self.local_start[step]..self.local_start[step + 1];
             let local = &mut self.local[local];
-            let (largest, range) = extent(local);
+            let largest = to_linear(local);
             let contradiction = Error::Contradiction {
                 variable: self.path.variable(step),
             };
             if largest == f64::NEG_INFINITY || table.largest == f64::NEG_INFINITY {
                 return Err(contradiction);
             }
-            if range + table.range > LARGEST_RANGE {
-                return Ok(None);
-            }
-            local.iter_mut().for_each(|score| *score -= largest);
-            exp_in_place(local);
             let (before, after) = self.forward.split_at_mut(self.start[step + 1]);
             let before = &before[self.start[step]..];
             let after = &mut after[..self.start[step + 2] - self.start[step + 1]];
             kernels::forward::<false>(&table.rows, table.width, before, &table.linear, after);
             let top = scale_rows(after, local);
-            if top == 0.0 {
-                return Err(contradiction);
-            }
-            log_z += largest + table.largest + top.ln();
-            if scale(after, 1.0 / top) < SMALLEST {
+            if top < SMALLEST {
                 return Ok(None);
             }
+            log_z += largest + table.largest + top.ln();
+            scale(after, 1.0 / top);
         }
         let last = self.frontier(self.path.len());
         Ok(Some(log_z + self.forward[last].iter().sum::<f64>().ln()))
@@ -259,7 +260,7 @@ impl ProductChain {
         labels
     }
 
-    /// Sums of the marginals of the tables of steps, for steps that share one.
+    /// Adds the products of what leads to each entry of the table of a step and what follows it.
     fn add_step(&self, step: usize, sums: &mut [f64]) {
         let table = self.steps.of_step(step);
         let before = &self.forward[self.frontier(step)];
@@ -325,32 +326,14 @@ fn add_to_rows(table: &mut [f64], numbers: &[f64]) -> f64 {
     tops.into_iter().fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// Multiplies all with a number; the smallest product that is not 0.
-fn scale(table: &mut [f64], by: f64) -> f64 {
-    let mut smallest = [f64::INFINITY; LANES];
-    let (vectors, rest) = table.as_chunks_mut::<LANES>();
-    for entries in vectors {
-        for (entry, smallest) in entries.iter_mut().zip(&mut smallest) {
-            *entry *= by;
-            let seen = if *entry > 0.0 { *entry } else { f64::INFINITY };
-            *smallest = if seen < *smallest { seen } else { *smallest };
-        }
-    }
-    for entry in rest {
-        *entry *= by;
-        smallest[0] = if *entry > 0.0 {
-            smallest[0].min(*entry)
-        } else {
-            smallest[0]
-        };
-    }
-    smallest.into_iter().fold(f64::INFINITY, f64::min)
+/// Multiplies all with a number.
+fn scale(table: &mut [f64], by: f64) {
+    table.iter_mut().for_each(|entry| *entry *= by);
 }
 
 impl ProductChain {
-    /// [`Engine::sum`] of a graph that was planned last.
-    pub(crate) fn sum_planned<'a>(&'a mut self, graph: &'a FactorGraph) -> Result<Beliefs<'a>, Error> {
-        self.prepare(graph)?;
+    /// [`Engine::sum`] of the graph for which tables were prepared.
+    pub(crate) fn sum_prepared<'a>(&'a mut self, graph: &'a FactorGraph) -> Result<Beliefs<'a>, Error> {
         match self.collect()? {
             Some(log_z) if self.distribute(graph) => Ok(Beliefs {
                 graph,
@@ -363,9 +346,8 @@ impl ProductChain {
         }
     }
 
-    /// [`Engine::max`] of a graph that was planned last.
-    pub(crate) fn max_planned(&mut self, graph: &FactorGraph) -> Result<Decoding, Error> {
-        self.prepare(graph)?;
+    /// [`Engine::max`] of the graph for which tables were prepared.
+    pub(crate) fn max_prepared(&mut self, graph: &FactorGraph) -> Result<Decoding, Error> {
         self.collect_maxima()?;
         let labels = self.decode(graph);
         let score = graph.score(&labels)?;
@@ -380,19 +362,21 @@ impl ProductChain {
 
 impl Engine for ProductChain {
     fn sum<'a>(&'a mut self, graph: &'a FactorGraph) -> Result<Beliefs<'a>, Error> {
-        self.plan(graph);
-        self.sum_planned(graph)
+        self.plan(graph)?;
+        self.prepare(graph)?;
+        self.sum_prepared(graph)
     }
 
     fn max(&mut self, graph: &FactorGraph) -> Result<Decoding, Error> {
-        self.plan(graph);
-        self.max_planned(graph)
+        self.plan(graph)?;
+        self.prepare(graph)?;
+        self.max_prepared(graph)
     }
 }
 
 impl MaxMarginals for ProductChain {
     fn max_marginals(&mut self, graph: &FactorGraph) -> Result<&[f64], Error> {
-        self.plan(graph);
+        self.plan(graph)?;
         self.prepare(graph)?;
         self.collect_maxima()?;
         self.marginals.clear();

@@ -1,11 +1,17 @@
 //! In which order variables come, and which of the earlier ones each step still has to know.
 
 use super::super::clique_tables::Domains;
+use super::kernels::padded;
 use crate::FactorGraph;
 use std::ops::Range;
 
+/// Tables of so many entries at each variable are smaller than what another order could save.
+const SMALL_TABLES: u64 = 1 << 9;
+/// No budget is as large as the tables of so much work.
+const MOST_WORK: u64 = 1 << 48;
+
 /// One variable after the other. Between two steps lies a *frontier*: the variables before it that share a factor with
-/// one behind it, and the last one before it.
+/// one behind it and may have several labels, and the last one before it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Path {
     order: Vec<u32>,
@@ -15,7 +21,7 @@ pub(super) struct Path {
     factor_start: Vec<usize>,
     factors: Vec<usize>,
     step_of: Vec<u32>,
-    /// Entries of the tables over all frontiers.
+    /// Entries of the tables over all frontiers, with rows padded.
     pub entries: u64,
     /// Entries of the tables over what each step sees: how much work it is.
     pub work: u64,
@@ -24,29 +30,34 @@ pub(super) struct Path {
 }
 
 impl Path {
-    /// The cheapest of four orders: that of the graph, that in which a search from an end finds variables, and both of
-    /// them narrowed.
-    pub fn find(graph: &FactorGraph, domains: &Domains) -> Self {
+    /// The order of the graph if its tables are small, otherwise the cheapest of four orders: that of the graph, that in
+    /// which a search from an end finds variables, and both of them narrowed. Nothing if all are too wide.
+    pub fn find(graph: &FactorGraph, domains: &Domains) -> Option<Self> {
         let natural: Vec<u32> = (0..graph.variables() as u32).collect();
-        let searched = breadth_first(graph);
-        let orders = [
-            narrowed(&natural, graph, domains),
-            narrowed(&searched, graph, domains),
-        ];
-        let mut path = Self::along(natural, graph, domains);
-        for order in [searched].into_iter().chain(orders) {
-            let other = Self::along(order, graph, domains);
-            if other.work < path.work {
-                path = other;
+        let few = SMALL_TABLES.saturating_mul(natural.len() as u64);
+        let mut found = Self::along(&natural, graph, domains, few);
+        if found.is_none() {
+            let searched = breadth_first(graph);
+            let orders = [
+                narrowed(&natural, graph, domains),
+                narrowed(&searched, graph, domains),
+                searched,
+                natural,
+            ];
+            for order in orders {
+                let limit = found.as_ref().map_or(MOST_WORK, |path| path.work - 1);
+                found = Self::along(&order, graph, domains, limit).or(found);
             }
         }
+        let mut path = found?;
         path.assign_factors(graph);
-        path
+        Some(path)
     }
 
-    fn along(order: Vec<u32>, graph: &FactorGraph, domains: &Domains) -> Self {
+    /// A path that takes this order; nothing if that is more work than the limit.
+    fn along(order: &[u32], graph: &FactorGraph, domains: &Domains, limit: u64) -> Option<Self> {
         let mut step_of = vec![0; order.len()];
-        for (step, &variable) in (0..).zip(&order) {
+        for (step, &variable) in (0..).zip(order) {
             step_of[variable as usize] = step;
         }
         // The last step that needs to know each variable.
@@ -63,27 +74,32 @@ impl Path {
             step_of,
             ..Self::default()
         };
-        let size = |variables: &[u32]| {
-            variables.iter().fold(1u64, |size, &variable| {
-                size.saturating_mul(domains.labels(variable).len() as u64)
-            })
-        };
         let mut frontier: Vec<u32> = Vec::new();
-        for (step, &variable) in (0..).zip(&order) {
+        for (step, &variable) in (0..).zip(order) {
             path.frontier_start.push(path.frontiers.len());
             path.frontiers.extend_from_slice(&frontier);
-            let labels = domains.labels(variable).len() as u64;
-            path.work = path.work.saturating_add(size(&frontier).saturating_mul(labels));
+            let labels = domains.labels(variable).len();
+            let seen = domains
+                .saturating_size(&frontier)
+                .saturating_mul(padded(labels) as u64);
+            path.work = path.work.saturating_add(seen);
+            if path.work > limit || seen > u64::from(u32::MAX) {
+                return None;
+            }
             path.width = path.width.max(frontier.len() + 1);
-            frontier.retain(|&earlier| last[earlier as usize] > step);
+            // What can have one label only needs no place in a table.
+            frontier.retain(|&earlier| last[earlier as usize] > step && domains.labels(earlier).len() > 1);
+            let states = domains
+                .saturating_size(&frontier)
+                .saturating_mul(padded(labels) as u64);
+            path.entries = path.entries.saturating_add(states);
             frontier.push(variable);
-            path.entries = path.entries.saturating_add(size(&frontier));
         }
         path.frontier_start.push(path.frontiers.len());
         path.frontiers.extend_from_slice(&frontier);
         path.frontier_start.push(path.frontiers.len());
-        path.order = order;
-        path
+        path.order = order.to_vec();
+        Some(path)
     }
 
     fn assign_factors(&mut self, graph: &FactorGraph) {
@@ -249,16 +265,16 @@ mod tests {
     use super::*;
     use crate::FactorGraphBuilder;
 
-    /// Two layers in turn, with 5 and 3 labels, and the factors of each position.
+    /// Two layers in turn, with 8 and 4 labels, and the factors of each position.
     fn layers(length: u32, factors: impl Fn(u32) -> Vec<Vec<u32>>) -> FactorGraph {
         let mut builder = FactorGraphBuilder::default();
         for _ in 0..length {
-            builder.variable(5).unwrap();
-            builder.variable(3).unwrap();
+            builder.variable(8).unwrap();
+            builder.variable(4).unwrap();
         }
         for scope in (0..length).flat_map(factors) {
             if scope.iter().all(|&variable| variable < 2 * length) {
-                let shape = scope.iter().map(|variable| if variable % 2 == 0 { 5 } else { 3 });
+                let shape = scope.iter().map(|variable| if variable % 2 == 0 { 8 } else { 4 });
                 let table = vec![0.0; shape.product()];
                 builder.factor_with(0, &scope, &table).unwrap();
             }
@@ -269,7 +285,7 @@ mod tests {
     fn work(graph: &FactorGraph) -> u64 {
         let mut domains = Domains::default();
         domains.fill(graph);
-        Path::find(graph, &domains).work
+        Path::find(graph, &domains).unwrap().work
     }
 
     fn chains(at: u32) -> Vec<Vec<u32>> {
@@ -280,8 +296,8 @@ mod tests {
     #[test]
     fn the_order_of_layers_follows_their_factors() {
         let length = 50;
-        // A step sees 5 · 3 · 5 or 5 · 3 · 3 labellings.
-        let plain = u64::from(length) * (75 + 45);
+        // A step sees 8 · 4 · 8 or 8 · 4 · 4 labellings.
+        let plain = u64::from(length) * (256 + 128);
         assert!(work(&layers(length, chains)) <= plain);
         // Three variables that a step sees anyway, in the order of the graph or in the other one.
         let ahead = |at| [chains(at), vec![vec![2 * at, 2 * at + 1, 2 * at + 2]]].concat();
@@ -294,6 +310,6 @@ mod tests {
     fn a_variable_joined_to_all_others_is_in_every_frontier() {
         let (length, hub) = (1000, 1999);
         let below = |at| [chains(at), vec![vec![2 * at, hub]]].concat();
-        assert!(work(&layers(length, below)) <= 3 * u64::from(length) * (75 + 45));
+        assert!(work(&layers(length, below)) <= 4 * u64::from(length) * (256 + 128));
     }
 }

@@ -20,8 +20,6 @@ pub(super) struct StepTable {
     pub linear: Vec<f64>,
     /// The largest score.
     pub largest: f64,
-    /// The largest finite score minus the smallest.
-    pub range: f64,
     /// The tables that it was made of, to see whether they are still the same.
     sources: Vec<f64>,
     used: bool,
@@ -140,7 +138,7 @@ impl StepTables {
         let labels = domains.labels(path.variable(step)).len();
         let width = padded(labels);
         let frontier = path.frontier(step);
-        let (rows, size) = (count(domains, frontier), count(domains, &scope));
+        let (rows, size) = (domains.saturating_size(frontier), domains.saturating_size(&scope));
         budget.afford(
             rows.saturating_mul(size_of::<Row>() as u64)
                 .saturating_add(size.saturating_mul(3 * 8)),
@@ -155,12 +153,8 @@ impl StepTables {
         for (row, plain) in scores.chunks_exact_mut(width).zip(plain.chunks_exact(labels)) {
             row[..labels].copy_from_slice(plain);
         }
-        let (largest, range) = extent(&plain);
         let mut linear = scores.clone();
-        if largest > f64::NEG_INFINITY {
-            linear.iter_mut().for_each(|score| *score -= largest);
-        }
-        exp_in_place(&mut linear);
+        let largest = to_linear(&mut linear);
         let sources = path.factors(step).iter();
         Ok(StepTable {
             rows: rows_of(domains, path, step, &scope),
@@ -168,7 +162,6 @@ impl StepTables {
             scores,
             linear,
             largest,
-            range,
             sources: sources
                 .flat_map(|&factor| graph.scores(factor).iter().copied())
                 .collect(),
@@ -232,22 +225,21 @@ impl Budget {
     }
 }
 
-/// The largest number, and how far it is from the smallest finite one.
-pub(super) fn extent(scores: &[f64]) -> (f64, f64) {
-    let (mut largest, mut smallest) = (f64::NEG_INFINITY, f64::INFINITY);
-    for &score in scores {
-        if score > f64::NEG_INFINITY {
-            largest = largest.max(score);
-            smallest = smallest.min(score);
-        }
+/// Makes exp(score − largest) of scores, with 0 for −∞; the largest.
+pub(super) fn to_linear(scores: &mut [f64]) -> f64 {
+    let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if largest == f64::NEG_INFINITY {
+        scores.fill(0.0);
+        return largest;
     }
-    (largest, (largest - smallest).max(0.0))
-}
-
-fn count(domains: &Domains, variables: &[u32]) -> u64 {
-    variables.iter().fold(1u64, |size, &variable| {
-        size.saturating_mul(domains.labels(variable).len() as u64)
-    })
+    let is_forbidden: Vec<bool> = scores.iter().map(|&score| score == f64::NEG_INFINITY).collect();
+    scores.iter_mut().for_each(|score| *score -= largest);
+    exp_in_place(scores);
+    // The kernel gives the smallest number that it can.
+    for (score, forbidden) in scores.iter_mut().zip(is_forbidden) {
+        *score = if forbidden { 0.0 } else { *score };
+    }
+    largest
 }
 
 /// The variables of the table of a step: those of its factors in the order of the frontier, and the new one.
@@ -265,23 +257,27 @@ fn scope(graph: &FactorGraph, path: &Path, step: usize) -> Vec<u32> {
 fn write_key(graph: &FactorGraph, domains: &Domains, path: &Path, step: usize, key: &mut Vec<u32>) {
     const NEXT: u32 = u32::MAX;
     const ALL: u32 = u32::MAX - 1;
+    const FIXED: u32 = u32::MAX - 2;
     let (frontier, after) = (path.frontier(step), path.frontier(step + 1));
     let variable = path.variable(step);
     key.clear();
     for &factor in path.factors(step) {
         key.push(graph.table_of(factor));
-        let place = |variable: &u32| {
-            let place = frontier.iter().position(|member| member == variable);
-            place.unwrap_or(frontier.len()) as u32
-        };
-        key.extend(graph.scope(factor).iter().map(place));
+        for &member in graph.scope(factor) {
+            match frontier.iter().position(|&earlier| earlier == member) {
+                Some(place) => key.push(place as u32),
+                None if member == variable => key.push(frontier.len() as u32),
+                None => key.extend([FIXED, domains.labels(member)[0]]),
+            }
+        }
     }
     for &variable in frontier.iter().chain([&variable]) {
         key.push(NEXT);
         key.push(u32::from(after.contains(&variable)));
         let labels = domains.labels(variable);
+        key.push(graph.labels(variable));
         if labels.len() == graph.labels(variable) as usize {
-            key.extend([ALL, graph.labels(variable)]);
+            key.push(ALL);
         } else {
             key.extend_from_slice(labels);
         }
