@@ -4,6 +4,7 @@ mod compare;
 mod page;
 pub(super) mod results;
 
+use crate::commands::tag::graph::{tell_inference, tell_unanswered};
 use crate::console::Console;
 use crate::documents;
 use crate::failure::Failure;
@@ -179,6 +180,8 @@ impl Arguments {
             });
         }
         bar.finish_and_clear();
+        tell_inference(&tested.inference, console);
+        tell_unanswered(&tested.inference, console);
         if let (Some(against), Some(last)) = (&against, results.last_mut()) {
             last.difference = Some(against.difference(last, self.tests.tail(), self.seed)?);
         }
@@ -277,14 +280,18 @@ fn test_part(
         AnyPipeline::Chain(pipeline) => pipeline,
         AnyPipeline::Graph(pipeline) => {
             if !keep {
-                return Ok(measured_graph(&pipeline.score(test)?));
+                let (scores, report) = pipeline.score_and_report(test)?;
+                tested.inference.extend(report);
+                return Ok(measured_graph(&scores));
             }
             let GraphTest {
                 scores,
                 pairs,
                 labels,
+                report,
                 ..
             } = pipeline.test(test)?;
+            tested.inference.extend(report);
             tested.pairs.extend(pairs);
             for (layer, labels) in labels {
                 tested.add_labels(Some(layer), labels)?;

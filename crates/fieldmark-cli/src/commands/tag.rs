@@ -2,7 +2,7 @@
 
 mod answer;
 mod documents;
-mod graph;
+pub(crate) mod graph;
 mod json;
 mod limits;
 mod tokens;

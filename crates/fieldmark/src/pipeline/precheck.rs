@@ -5,6 +5,7 @@ use super::lists;
 use super::stack::Stack;
 use crate::Error;
 use crate::config::Config;
+use fieldmark_graph::EngineChoice;
 use fieldmark_text::features::Resources;
 use fieldmark_text::identify::Mapper;
 use fieldmark_text::postprocess::{Filter, Step};
@@ -23,8 +24,16 @@ pub fn check_config(config: &Config, folder: &Path) -> Result<(), Error> {
             )));
         }
     }
-    if config.graph.is_some() {
+    if let Some(graph) = &config.graph {
         config.check_graph()?;
+        for (key, choice) in [
+            ("inference", Some(&graph.inference)),
+            ("training_inference", graph.training_inference.as_ref()),
+        ] {
+            if let Some(Err(error)) = choice.map(EngineChoice::engine) {
+                return Err(Error::Option(format!("graph.{key}: {error}")));
+            }
+        }
     } else {
         config.model.structure()?;
         config.training.algorithm(&[])?.check()?;

@@ -3,6 +3,7 @@
 use super::compare::Difference;
 use super::results::{JOINT, Row, ShareResult, percent};
 use crate::failure::Failure;
+use fieldmark::GraphReport;
 use fieldmark::assess::{AssessOptions, Assessment, LabelTest, Pair};
 use fieldmark::text::render::html::{Cell, Section, Table};
 use fieldmark::text::render::plot::{Axis, LinePlot, Point, Series};
@@ -15,6 +16,8 @@ pub struct Tested {
     pub pairs: Vec<Pair>,
     /// By models that label tokens, each layer of a graph with its name.
     labels: Vec<(Option<String>, LabelTest)>,
+    /// How graphs found their labels.
+    pub inference: GraphReport,
 }
 
 impl Tested {

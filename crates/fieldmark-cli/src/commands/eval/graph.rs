@@ -3,6 +3,7 @@
 use super::documents::{DocumentOptions, write};
 use super::read;
 use crate::commands::cv::results::{Measured, measured_graph};
+use crate::commands::tag::graph::{tell_inference, tell_unanswered};
 use crate::console::Console;
 use crate::failure::Failure;
 use fieldmark::assess::{Assessment, LabelAssessment, Pairing};
@@ -57,8 +58,11 @@ impl DocumentOptions {
             scores,
             pairs,
             labels,
+            report,
             ..
         } = pipeline.test(documents)?;
+        tell_inference(&report, console);
+        tell_unanswered(&report, console);
         let known = |layer: &fieldmark::LayerScore| layer.evaluation.report().tokens > 0;
         if !scores.layers.iter().any(known) {
             return Err(Failure::user(format_args!(

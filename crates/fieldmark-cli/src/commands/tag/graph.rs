@@ -263,7 +263,16 @@ impl JsonView<'_> {
             object.insert("spans".into(), Value::Array(spans));
         }
         object.insert("log_probability".into(), json!(answer.log_probability));
-        object.insert("converged".into(), json!(answer.converged));
+        if let Some(found) = &answer.decoding {
+            object.insert("converged".into(), json!(found.converged));
+            object.insert("proved".into(), json!(found.proved));
+            object.insert("score".into(), json!(found.score));
+            object.insert("bound".into(), json!(found.bound));
+            object.insert("iterations".into(), json!(found.iterations));
+            object.insert("residual".into(), json!(found.residual));
+        }
+        let settled = answer.probabilities_converged;
+        object.insert("probabilities_converged".into(), json!(settled));
         if !answer.best.is_empty() {
             let best = answer.best.iter().map(|(labels, log_probability)| {
                 let labels = self.by_layer(|layer| json!(labels[layer]));
@@ -281,7 +290,21 @@ impl JsonView<'_> {
     }
 }
 
-fn tell_inference(report: &GraphReport, console: &Console) {
+/// Tells how sure labels and probabilities are that a graph found.
+pub(crate) fn tell_inference(report: &GraphReport, console: &Console) {
+    if report.unproved > 0 {
+        console.warn(&format!(
+            "{} of {} labellings are not proved to be the best: others may score higher, by {:.4} at most",
+            report.unproved, report.instances, report.largest_gap
+        ));
+    }
+    if report.unsettled_probabilities > 0 {
+        console.warn(&format!(
+            "messages did not settle in {} of {} instances: their probabilities are rough. Raise graph.inference.iterations, add \
+             damping, or use an exact engine",
+            report.unsettled_probabilities, report.instances
+        ));
+    }
     if report.unsettled > 0 {
         console.warn(&format!(
             "inference stopped at its limit in {} of {} instances: their labels are the best that were found. Raise \
@@ -301,6 +324,21 @@ fn tell_inference(report: &GraphReport, console: &Console) {
             "the confidence of {} spans is estimated from the labels beside each other: their instances have many spans, and \
              a sum over all labels for each would take long",
             report.estimated
+        ));
+    }
+}
+
+/// Tells of instances without an answer where labels are compared with gold, and not printed.
+pub(crate) fn tell_unanswered(report: &GraphReport, console: &Console) {
+    let count = report.unanswered + report.impossible.len() as u64;
+    if count > 0 {
+        let example = report.impossible.first();
+        let example = example.map_or(String::new(), |one| {
+            format!(", such as {:?} of {}: {}", one.text, one.document, one.problem)
+        });
+        console.warn(&format!(
+            "{count} of {} instances have no labels, and all of them count as wrong{example}",
+            report.instances
         ));
     }
 }

@@ -72,10 +72,9 @@ impl GraphPipeline {
     pub fn annotator_with(&self, options: GraphAnnotatorOptions) -> Result<GraphAnnotator<'_>, Error> {
         let of_config = || self.config().graph.as_ref().map(|graph| graph.inference.clone());
         let choice = options.engine.clone().or_else(of_config).unwrap_or_default();
-        if options.best.is_some() && !matches!(choice, EngineChoice::Exact(_)) {
+        if options.best.is_some() && choice.exact().is_none() {
             return Err(Error::Option(
-                "several labellings are found by the exact engine alone, and this model uses another one"
-                    .into(),
+                "several labellings are found by exact engines alone, and this model uses another one".into(),
             ));
         }
         let mut unroller = Unroller::new(self.model.structure(), self.model.weights())?;

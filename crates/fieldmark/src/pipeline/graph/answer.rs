@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// What a [`GraphAnnotator`](super::GraphAnnotator) has to tell.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct GraphReport {
     /// Instances that were labelled.
     pub instances: u64,
@@ -14,6 +14,12 @@ pub struct GraphReport {
     pub unsettled: u64,
     /// Those whose labelling is proved to be the best.
     pub proved: u64,
+    /// Those with a bound that does not prove their labelling to be the best.
+    pub unproved: u64,
+    /// By how much a labelling that was not found may score higher than what was found, at most.
+    pub largest_gap: f64,
+    /// Those whose probabilities belong to messages that did not settle before the limit.
+    pub unsettled_probabilities: u64,
     /// How many labels were known.
     pub known: u64,
     /// Spans whose probability is an estimate although the engine is exact, because their instances have cycles and too
@@ -21,6 +27,8 @@ pub struct GraphReport {
     pub estimated: u64,
     /// What limits of templates cut, by template.
     pub cuts: BTreeMap<String, CutCounts>,
+    /// Instances without an answer in a comparison with gold, where `?` counts as wrong.
+    pub unanswered: u64,
     /// Instances without an answer. Their labels are `?`.
     pub impossible: Vec<ImpossibleInstance>,
     /// What of the labels that are known could not be used as it was.
@@ -53,6 +61,10 @@ impl GraphReport {
         self.instances += other.instances;
         self.unsettled += other.unsettled;
         self.proved += other.proved;
+        self.unproved += other.unproved;
+        self.largest_gap = self.largest_gap.max(other.largest_gap);
+        self.unsettled_probabilities += other.unsettled_probabilities;
+        self.unanswered += other.unanswered;
         self.known += other.known;
         self.estimated += other.estimated;
         for (template, counts) in other.cuts {
@@ -88,10 +100,29 @@ pub struct GraphAnswer {
     pub spans: Vec<GraphSpan>,
     /// The logarithm of the probability of the labelling, if the engine knows log Z.
     pub log_probability: Option<f64>,
-    /// Whether the engine reached its goal.
-    pub converged: bool,
+    /// How the labelling was found; nothing if there is none.
+    pub decoding: Option<GraphDecoding>,
+    /// Whether the messages settled from which probabilities come; nothing if there are none, or if they were sampled.
+    pub probabilities_converged: Option<bool>,
     /// Why there is no answer.
     pub problem: Option<String>,
+}
+
+/// How a labelling was found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GraphDecoding {
+    /// Whether the engine reached its goal; nothing for a sampler, which has none but its number of sweeps.
+    pub converged: Option<bool>,
+    /// Whether no labelling has a higher score.
+    pub proved: bool,
+    /// Its score.
+    pub score: f64,
+    /// What no labelling scores higher than, if the engine knows.
+    pub bound: Option<f64>,
+    /// Rounds of the engine.
+    pub iterations: usize,
+    /// How far the engine was from its goal.
+    pub residual: f64,
 }
 
 /// A span that the labels of a layer make.
@@ -135,7 +166,8 @@ impl GraphAnswer {
             best: Vec::new(),
             spans: Vec::new(),
             log_probability: None,
-            converged: true,
+            decoding: None,
+            probabilities_converged: None,
             problem: Some(problem),
         }
     }

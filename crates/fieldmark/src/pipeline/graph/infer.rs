@@ -1,6 +1,6 @@
 //! What an engine says about the graph of one instance, in the words of its layers.
 
-use super::answer::{GraphAnswer, GraphSpan};
+use super::answer::{GraphAnswer, GraphDecoding, GraphSpan};
 use super::confidence::{SpanRules, Window};
 use super::gold::OPEN;
 use super::place::in_words;
@@ -10,7 +10,7 @@ use crate::config::LayerConfig;
 use crate::pipeline::known::Known;
 use fieldmark_core::Scheme;
 use fieldmark_core::scheme::Forbidden;
-use fieldmark_graph::exact::{JunctionTree, k_best};
+use fieldmark_graph::exact::{JunctionTree, ProductChain, k_best};
 use fieldmark_graph::{
     Beliefs, Decoding, Engine, EngineChoice, Error as GraphError, FactorGraph, GraphInstance, GraphModel,
     LogZ, Per, Unroller,
@@ -65,9 +65,16 @@ impl<'p> GraphAnnotator<'p> {
     /// The labels of an instance, by layer and token; `?` if there is no answer.
     pub(super) fn labels(&mut self, instance: GraphInstance<'_>) -> Result<Vec<Vec<&'p str>>, Error> {
         let variables = self.variables(instance);
+        self.report.instances += 1;
         Ok(match self.decode(instance, &variables, None)? {
-            Ok(decoding) => self.names(&variables, &decoding.labels),
-            Err(_) => variables.iter().map(|layer| vec![OPEN; layer.len()]).collect(),
+            Ok(decoding) => {
+                self.count(&decoding);
+                self.names(&variables, &decoding.labels)
+            }
+            Err(_) => {
+                self.report.unanswered += 1;
+                variables.iter().map(|layer| vec![OPEN; layer.len()]).collect()
+            }
         })
     }
 
@@ -89,10 +96,7 @@ impl<'p> GraphAnnotator<'p> {
                 return Ok(GraphAnswer::none(tokens, variables.iter().map(Vec::len), problem));
             }
         };
-        // A sampler has no goal but its number of sweeps.
-        let settles = !matches!(self.choice, EngineChoice::Gibbs(_));
-        self.report.unsettled += u64::from(settles && !decoding.report.converged);
-        self.report.proved += u64::from(decoding.report.exact);
+        let found = self.count(&decoding);
         let names = self.names(&variables, &decoding.labels);
         let mut answer = GraphAnswer {
             tokens,
@@ -102,13 +106,41 @@ impl<'p> GraphAnnotator<'p> {
             marginals: None,
             best: Vec::new(),
             log_probability: None,
-            converged: decoding.report.converged,
+            decoding: Some(found),
+            probabilities_converged: None,
             problem: None,
         };
         if self.probabilities {
             self.add_probabilities(&variables, &decoding, &mut answer)?;
         }
         Ok(answer)
+    }
+
+    /// Counts how a labelling was found, and tells it.
+    fn count(&mut self, decoding: &Decoding) -> GraphDecoding {
+        let report = decoding.report;
+        let converged = (!self.samples()).then_some(report.converged);
+        let gap = decoding
+            .bound
+            .filter(|_| !report.exact)
+            .map(|bound| bound - decoding.score);
+        self.report.unsettled += u64::from(converged == Some(false));
+        self.report.proved += u64::from(report.exact);
+        self.report.unproved += u64::from(gap.is_some());
+        self.report.largest_gap = self.report.largest_gap.max(gap.unwrap_or(0.0));
+        GraphDecoding {
+            converged,
+            proved: report.exact,
+            score: decoding.score,
+            bound: decoding.bound,
+            iterations: report.iterations,
+            residual: report.residual,
+        }
+    }
+
+    /// Whether the engine has no goal but its number of sweeps.
+    fn samples(&self) -> bool {
+        matches!(self.choice, EngineChoice::Gibbs(_))
     }
 
     fn problem<'t>(
@@ -235,8 +267,11 @@ impl<'p> GraphAnnotator<'p> {
         answer: &mut GraphAnswer,
     ) -> Result<(), Error> {
         let windows = windows(&self.rules, variables, &answer.spans);
+        let samples = self.samples();
         let graph = self.unroller.last_mut().graph_mut();
         let beliefs = self.engine.sum(graph)?;
+        answer.probabilities_converged = (!samples).then_some(beliefs.report().converged);
+        self.report.unsettled_probabilities += u64::from(answer.probabilities_converged == Some(false));
         let log_z = beliefs.log_z();
         let of = |variables: &Vec<u32>| {
             let probability =
@@ -262,10 +297,8 @@ impl<'p> GraphAnnotator<'p> {
         if !is_exact {
             self.report.estimated += inexact.len() as u64;
         }
-        if let (Some(best), EngineChoice::Exact(options)) = (self.options.best, &self.choice) {
-            let mut engine = JunctionTree::with_budget(options.budget);
-            let found = k_best(&mut engine, graph, best)?;
-            answer.best = found
+        if let (Some(best), Some(options)) = (self.options.best, self.choice.exact()) {
+            answer.best = best_labellings(graph, best, options.budget)?
                 .into_iter()
                 .map(|decoding| {
                     let labels = owned(self.names(variables, &decoding.labels));
@@ -274,6 +307,14 @@ impl<'p> GraphAnnotator<'p> {
                 .collect();
         }
         Ok(())
+    }
+}
+
+/// The best labellings, along a product chain or by a junction tree if that would be too wide.
+fn best_labellings(graph: &mut FactorGraph, best: usize, budget: u64) -> Result<Vec<Decoding>, GraphError> {
+    match k_best(&mut ProductChain::with_budget(budget), graph, best) {
+        Err(GraphError::TooWide { .. }) => k_best(&mut JunctionTree::with_budget(budget), graph, best),
+        found => found,
     }
 }
 

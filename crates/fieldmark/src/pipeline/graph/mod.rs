@@ -11,7 +11,7 @@ mod score;
 mod train;
 
 pub use annotate::{GraphAnnotator, GraphAnnotatorOptions};
-pub use answer::{CutCounts, GraphAnswer, GraphReport, GraphSpan, ImpossibleInstance};
+pub use answer::{CutCounts, GraphAnswer, GraphDecoding, GraphReport, GraphSpan, ImpossibleInstance};
 pub use score::{GraphScores, GraphTest, LayerScore};
 pub use train::{TrainedGraph, train_graph};
 

@@ -1,6 +1,6 @@
 //! How well labels in several layers fit what is known of them.
 
-use super::answer::GraphAnswer;
+use super::answer::{GraphAnswer, GraphReport};
 use super::{GraphPipeline, gold};
 use crate::Error;
 use crate::assess::{LabelTest, Pair};
@@ -229,6 +229,8 @@ pub struct GraphTest {
     pub pairs: Vec<Pair>,
     /// Of each layer with labels of tokens in a column: its name and its labels.
     pub labels: Vec<(String, LabelTest)>,
+    /// How labels were found.
+    pub report: GraphReport,
     /// The numbers of these layers.
     columns: Vec<usize>,
 }
@@ -252,6 +254,7 @@ impl GraphTest {
             },
             pairs: Vec::new(),
             labels: names.into_iter().map(|name| (name.clone(), none())).collect(),
+            report: GraphReport::default(),
             columns,
         }
     }
@@ -290,6 +293,7 @@ impl GraphTest {
         for ((_, own), (_, other)) in self.labels.iter_mut().zip(other.labels) {
             own.merge(other)?;
         }
+        self.report.extend(other.report);
         Ok(())
     }
 }
@@ -297,7 +301,13 @@ impl GraphTest {
 impl GraphPipeline {
     /// Labels documents and compares with the labels that they have, on the threads of the current rayon pool.
     pub fn score(&self, documents: &[Document]) -> Result<GraphScores, Error> {
-        Ok(self.test_each(documents, false)?.scores)
+        Ok(self.score_and_report(documents)?.0)
+    }
+
+    /// The same, and tells how labels were found.
+    pub fn score_and_report(&self, documents: &[Document]) -> Result<(GraphScores, GraphReport), Error> {
+        let test = self.test_each(documents, false)?;
+        Ok((test.scores, test.report))
     }
 
     /// The same, and keeps what was found beside what should be.
@@ -314,6 +324,7 @@ impl GraphPipeline {
                 for document in documents {
                     annotator.test(document, keep, &mut test)?;
                 }
+                test.report = annotator.take_report();
                 Ok(test)
             })
             .collect();
