@@ -239,13 +239,12 @@ fn names_inside_of_names_are_spans() {
 fn a_graph_marks_and_is_scored_in_one_go() {
     let place = joint();
     let table = place.run("eval --model joint.fmk train.txt --html page.html");
-    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     for row in [
-        "all joint accuracy 100.00",
-        "pos accuracy 100.00",
-        "chunk F1 100.00",
+        "all joint accuracy 100.00 12",
+        "pos accuracy 100.00 12",
+        "chunk F1 100.00 12",
     ] {
-        assert!(table.lines().any(|line| words(line) == row), "{table}");
+        assert!(words(&table).iter().any(|line| line == row), "{table}");
     }
     let page = place.read("page.html");
     assert!(
@@ -262,4 +261,26 @@ fn a_graph_marks_and_is_scored_in_one_go() {
         error.contains("--against compares what two systems found"),
         "{error}"
     );
+}
+
+fn words(text: &str) -> Vec<String> {
+    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    text.lines().map(words).collect()
+}
+
+#[test]
+fn scores_tell_over_how_many_tokens_they_are_counted() {
+    let place = joint();
+    place.write("partial.txt", DATA.replacen("DT", "?", 3).replacen("O", "?", 2));
+    let table = place.run("eval --model joint.fmk partial.txt");
+    for row in [
+        "all joint accuracy 100.00 7",
+        "pos accuracy 100.00 9",
+        "chunk F1 100.00 10",
+    ] {
+        assert!(words(&table).iter().any(|line| line == row), "{row}\n{table}");
+    }
+    let json = place.run("eval --model joint.fmk partial.txt --json");
+    let answer: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(answer["measures"][0]["tokens"], 7);
 }

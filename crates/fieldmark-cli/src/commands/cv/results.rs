@@ -103,6 +103,9 @@ pub struct Measured {
     pub of: String,
     pub measure: &'static str,
     pub value: f64,
+    /// How many tokens it was counted over, if it was counted over tokens: those whose labels are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
     /// How much there was to find, if that was counted.
     #[serde(skip)]
     gold: u64,
@@ -114,7 +117,15 @@ impl Measured {
             of: of.to_owned(),
             measure,
             value,
+            tokens: None,
             gold: 0,
+        }
+    }
+
+    fn over(self, tokens: u64) -> Self {
+        Self {
+            tokens: Some(tokens),
+            ..self
         }
     }
 
@@ -146,21 +157,22 @@ pub fn measured(scores: &Scores, labels: bool) -> Vec<Measured> {
 
 /// The measures of a graph: of every layer, and of all together.
 pub fn measured_graph(scores: &GraphScores) -> Vec<Measured> {
-    let mut all = vec![Measured::new("all", JOINT, scores.joint_accuracy())];
+    let mut all = vec![Measured::new("all", JOINT, scores.joint_accuracy()).over(scores.tokens)];
     if let Some(spans) = &scores.spans {
         all.extend(Measured::spans("all", &spans.total()));
     }
     for layer in &scores.layers {
+        let report = layer.evaluation.report();
         if layer.has_spans {
-            all.extend(Measured::spans(&layer.name, &layer.spans()));
-            let report = layer.evaluation.report();
+            let spans = Measured::spans(&layer.name, &layer.spans());
+            all.extend(spans.map(|measured| measured.over(report.tokens)));
             let types = report.spans.types.iter();
             all.extend(types.map(|row| {
                 let name = format!("{}: {}", layer.name, row.name);
                 Measured::new(&name, "F1", row.score.f1).with_gold(row.counts.gold)
             }));
         } else {
-            all.push(Measured::new(&layer.name, "accuracy", layer.accuracy()));
+            all.push(Measured::new(&layer.name, "accuracy", report.accuracy).over(report.tokens));
         }
     }
     all

@@ -131,24 +131,50 @@ fn names(pipeline: &GraphPipeline) -> String {
 fn table(measures: &[Measured]) -> String {
     let width = measures.iter().map(|measured| measured.of.chars().count()).max();
     let width = width.unwrap_or(0).max("layer".len());
-    let mut text = format!("{:width$}  {:14}  {:>6}\n", "layer", "measure", "score");
+    let mut text = format!(
+        "{:width$}  {:14}  {:>6}  {:>8}\n",
+        "layer", "measure", "score", "tokens"
+    );
     for Measured {
-        of, measure, value, ..
+        of,
+        measure,
+        value,
+        tokens,
+        ..
     } in measures
     {
+        let tokens = shown(*tokens);
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "{of:width$}  {measure:14}  {:6.2}", 100.0 * value);
+        let _ = writeln!(
+            text,
+            "{of:width$}  {measure:14}  {:6.2}  {tokens:>8}",
+            100.0 * value
+        );
     }
     text
 }
 
+/// How many tokens there are, or a dash where they are not counted.
+fn shown(tokens: Option<u64>) -> String {
+    tokens.map_or_else(|| "-".to_owned(), |tokens| tokens.to_string())
+}
+
 fn section(measures: &[Measured]) -> Section {
-    let mut table = Table::new(["Layer", "Measure", "Score"]);
+    let mut table = Table::new(["Layer", "Measure", "Score", "Tokens with a known label"]);
     for Measured {
-        of, measure, value, ..
+        of,
+        measure,
+        value,
+        tokens,
+        ..
     } in measures
     {
-        table = table.row([Cell::text(of.as_str()), Cell::text(*measure), Cell::share(*value)]);
+        table = table.row([
+            Cell::text(of.as_str()),
+            Cell::text(*measure),
+            Cell::share(*value),
+            Cell::text(shown(*tokens)),
+        ]);
     }
     Section::new("Layers").with_table(table)
 }
