@@ -263,9 +263,103 @@ fn a_graph_marks_and_is_scored_in_one_go() {
     );
 }
 
+/// The columns of `train.txt`, some of them wrong.
+const FOUND: &str = "the DT B-NP\ncat NN I-NP\nsleeps NN O\n\na DT B-NP\ndog NN I-NP\nbarks VB O\n\n\
+                     the DT B-NP\ndog NN B-NP\nsleeps VB O\n\na DT B-NP\ncat NN I-NP\nbarks NN B-NP\n";
+
+/// Sentences of columns as documents that mark no span.
+fn as_jsonl(columns: &str, names: [&str; 2]) -> String {
+    let mut lines = String::new();
+    for (at, sentence) in columns.split("\n\n").enumerate() {
+        let (mut text, mut tokens) = (String::new(), Vec::new());
+        for line in sentence.lines() {
+            let cells: Vec<&str> = line.split(' ').collect();
+            text += if text.is_empty() { "" } else { " " };
+            let range = serde_json::json!({ "start": text.len(), "end": text.len() + cells[0].len() });
+            tokens.push(serde_json::json!({ "range": range, "columns": cells[1..] }));
+            text += cells[0];
+        }
+        let given = serde_json::json!({ "columns": names, "sentences": [tokens] });
+        let id = (at + 1).to_string();
+        let document = serde_json::json!({ "id": id, "text": text, "annotations": [], "given": given });
+        lines += &format!("{document}\n");
+    }
+    lines
+}
+
 fn words(text: &str) -> Vec<String> {
     let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     text.lines().map(words).collect()
+}
+
+#[test]
+fn labels_in_columns_of_a_file_are_scored_layer_by_layer() {
+    let place = joint();
+    place.run("tag joint.fmk train.txt --format columns --output found.jsonl");
+    let jsonl = "--format columns --pred-format jsonl";
+    for columns in ["", "--columns word,pos,chunk"] {
+        let table = place.run(&format!("eval train.txt found.jsonl {jsonl} {columns}"));
+        for row in [
+            "all joint accuracy 100.00",
+            "pos accuracy 100.00",
+            "chunk F1 100.00",
+        ] {
+            assert!(words(&table).iter().any(|line| line.starts_with(row)), "{table}");
+        }
+    }
+    place.write("open.txt", DATA.replacen("VB O", "? O", 1));
+    place.write("wrong.jsonl", as_jsonl(FOUND, ["pos", "ner"]));
+    let columns = "--columns word,pos,ner";
+    let table = place.run(&format!(
+        "eval open.txt wrong.jsonl {jsonl} {columns} --html page.html"
+    ));
+    for row in [
+        "all joint accuracy 81.82 11",
+        "pos accuracy 90.91 11",
+        "ner recall 75.00 12",
+    ] {
+        assert!(words(&table).iter().any(|line| line == row), "{row}\n{table}");
+    }
+    assert!(place.read("page.html").contains("Confusion"));
+    let error = place.refuse(&format!(
+        "eval open.txt wrong.jsonl {jsonl} {columns} --measure exact"
+    ));
+    assert!(
+        error.contains("--measure is for spans, and wrong.jsonl marks none"),
+        "{error}"
+    );
+    let done = place
+        .command(&format!(
+            "-q eval train.txt wrong.jsonl {jsonl} --columns word,a,b"
+        ))
+        .done();
+    assert!(
+        errors(&done).contains("in the columns pos, ner. To score them"),
+        "{}",
+        errors(&done)
+    );
+}
+
+#[test]
+fn columns_that_differ_beside_spans_are_told() {
+    let place = Place::new();
+    place.write("gold.txt", DATA);
+    place.write("found.txt", FOUND);
+    place.write("same.txt", DATA.replacen("I-NP", "O", 1));
+    let told = |file: &str| {
+        let done = place
+            .command(&format!("eval gold.txt {file} --format columns"))
+            .done();
+        errors(&done.success())
+    };
+    let notice = "the files also differ in the column c1: its labels are not scored";
+    assert!(told("found.txt").contains(notice), "{}", told("found.txt"));
+    assert!(
+        told("found.txt").contains("eval --joint N"),
+        "{}",
+        told("found.txt")
+    );
+    assert_eq!(told("same.txt"), "");
 }
 
 #[test]

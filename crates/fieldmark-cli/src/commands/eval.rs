@@ -3,6 +3,7 @@
 mod columns;
 mod documents;
 mod graph;
+mod layers;
 mod read;
 mod rows;
 

@@ -1,5 +1,6 @@
 //! Documents: predicted annotations against gold ones.
 
+use super::layers::tell_unscored;
 use super::read::{self, ReadingOptions};
 use crate::console::Console;
 use crate::documents::MissingColumns;
@@ -70,7 +71,7 @@ pub struct DocumentOptions {
     cases: Option<usize>,
 
     #[command(flatten)]
-    reading: ReadingOptions,
+    pub(super) reading: ReadingOptions,
 
     #[command(flatten)]
     threads: Threads,
@@ -135,8 +136,13 @@ impl DocumentOptions {
         self.threads.start()?;
         let (gold, pairing, predicted) = match (&self.model, files) {
             (None, [gold, predicted]) => {
-                let documents = self.reading.gold(gold, None, false, console)?;
+                let documents = self.reading.gold(gold, None, console)?;
                 let found = self.reading.predicted(predicted, gold, console)?;
+                if let Some(layers) = self.layers((gold, &documents), (predicted, &found), console)? {
+                    return self.run_layers(&layers, gold, predicted, json, console);
+                }
+                self.reading.check_annotated(gold, None, &documents)?;
+                tell_unscored(&documents, &found, console);
                 let pairing = pair(documents, found, predicted)?;
                 (gold, pairing, predicted.display().to_string())
             }
@@ -147,7 +153,10 @@ impl DocumentOptions {
                     AnyPipeline::Chain(pipeline) => pipeline.config().labels.column.is_some(),
                     AnyPipeline::Graph(pipeline) => !pipeline.has_spans(),
                 };
-                let documents = self.reading.gold(gold, Some(read), labels, console)?;
+                let documents = self.reading.gold(gold, Some(read), console)?;
+                if !labels {
+                    self.reading.check_annotated(gold, Some(read), &documents)?;
+                }
                 let mut missing = MissingColumns::default();
                 documents
                     .iter()
@@ -322,7 +331,7 @@ fn pipeline(model: &Path) -> Result<AnyPipeline, Failure> {
     Ok(AnyPipeline::from_container(container)?)
 }
 
-fn pair(gold: Vec<Document>, predicted: Vec<Document>, file: &Path) -> Result<Pairing, Failure> {
+pub(super) fn pair(gold: Vec<Document>, predicted: Vec<Document>, file: &Path) -> Result<Pairing, Failure> {
     pair_documents(gold, predicted)
         .map_err(|error| Failure::user(format_args!("{}: {error}", file.display())))
 }

@@ -1,15 +1,16 @@
-//! Scores of a graph on documents whose labels are known: of every layer, of all layers together, and of spans.
+//! Scores of labels in several layers, of a graph or of a file: of every layer, of all layers together, and of spans.
 
 use super::documents::{DocumentOptions, write};
+use super::layers::{LayerTest, Layers};
 use super::read;
 use crate::commands::cv::results::{Measured, measured_graph};
 use crate::commands::tag::graph::{tell_inference, tell_unanswered};
 use crate::console::Console;
 use crate::failure::Failure;
-use fieldmark::assess::{Assessment, LabelAssessment, Pairing};
+use fieldmark::assess::{Assessment, LabelAssessment, LabelTest, Pairing};
 use fieldmark::text::document::Document;
 use fieldmark::text::render::html::{Cell, Section, Table};
-use fieldmark::{GraphPipeline, GraphTest};
+use fieldmark::{GraphPipeline, GraphScores, GraphTest};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -71,7 +72,6 @@ impl DocumentOptions {
                 names(pipeline)
             )));
         }
-        let measures = measured_graph(&scores);
         let pairing = Pairing {
             pairs,
             ..Pairing::default()
@@ -82,29 +82,63 @@ impl DocumentOptions {
             .has_spans()
             .then(|| Assessment::new(&pairing.pairs, &options));
         let spans = spans.transpose().map_err(Failure::user)?;
-        let assess = |(name, test): &(String, fieldmark::assess::LabelTest)| {
-            let assessment = test.assess(options.cases).map_err(Failure::user)?;
+        let system = &pipeline.card.name;
+        self.report_layers((gold, system), &scores, spans.as_ref(), &labels, json, console)
+    }
+
+    /// Scores labels in columns of two files.
+    pub(super) fn run_layers(
+        &self,
+        layers: &Layers<'_>,
+        gold: &Path,
+        predicted: &Path,
+        json: bool,
+        console: &Console,
+    ) -> Result<(), Failure> {
+        self.refuse_for_layers(predicted)?;
+        let LayerTest { scores, labels } = layers.test(predicted, console)?;
+        let known = |layer: &fieldmark::LayerScore| layer.evaluation.report().tokens > 0;
+        if !scores.layers.iter().any(known) {
+            return Err(Failure::user(format_args!(
+                "{}: no label is known in any column that {} has, too",
+                gold.display(),
+                predicted.display()
+            )));
+        }
+        let system = predicted.display().to_string();
+        self.report_layers((gold, &system), &scores, None, &labels, json, console)
+    }
+
+    fn report_layers(
+        &self,
+        (gold, system): (&Path, &str),
+        scores: &GraphScores,
+        spans: Option<&Assessment>,
+        labels: &[(String, LabelTest)],
+        json: bool,
+        console: &Console,
+    ) -> Result<(), Failure> {
+        let measures = measured_graph(scores);
+        let cases = self.options(&[]).cases;
+        let assess = |(name, test): &(String, LabelTest)| {
+            let assessment = test.assess(cases).map_err(Failure::user)?;
             Ok((name.clone(), assessment))
         };
         let labels: Vec<(String, LabelAssessment)> =
             labels.iter().map(assess).collect::<Result<_, Failure>>()?;
         if let Some(html) = &self.html {
-            let lead = format!(
-                "{} against the gold labels of {}.",
-                pipeline.card.name,
-                gold.display()
-            );
+            let lead = format!("{system} against the gold labels of {}.", gold.display());
             let mut sections = vec![section(&measures)];
-            sections.extend(spans.iter().flat_map(Assessment::sections));
+            sections.extend(spans.iter().flat_map(|spans| spans.sections()));
             sections.extend(labels.iter().flat_map(|(_, labels)| labels.sections()));
             write(html, &lead, &sections, console)?;
         }
         if json {
             return console.print_json(&Answer {
                 gold: gold.display().to_string(),
-                predicted: &pipeline.card.name,
+                predicted: system,
                 measures: &measures,
-                spans: spans.as_ref(),
+                spans,
                 labels: labels
                     .iter()
                     .map(|(name, labels)| (name.as_str(), labels))
@@ -112,7 +146,7 @@ impl DocumentOptions {
             });
         }
         let mut text = table(&measures);
-        if let Some(spans) = &spans {
+        if let Some(spans) = spans {
             text += &format!("\nSpans of all layers\n{spans}");
         }
         console.print(&text)

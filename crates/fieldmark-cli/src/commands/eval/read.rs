@@ -78,6 +78,11 @@ impl ReadingOptions {
         .into_iter()
     }
 
+    /// Whether columns have the names that the user gave them.
+    pub fn names_columns(&self) -> bool {
+        !self.columns.is_empty()
+    }
+
     /// The files that come with gene-mention files.
     pub fn mention_files(&self, files: &[PathBuf]) -> Vec<PathBuf> {
         let options = ReadOptions {
@@ -89,13 +94,11 @@ impl ReadingOptions {
         documents::mention_files(files, Path::new(""), &options)
     }
 
-    /// Reads gold documents, of which at least one has an annotation unless `labels` are wanted instead. `base` is how
-    /// the documents of a model were read.
+    /// Reads gold documents. `base` is how the documents of a model were read.
     pub fn gold(
         &self,
         file: &Path,
         base: Option<&ReadOptions>,
-        labels: bool,
         console: &Console,
     ) -> Result<Vec<Document>, Failure> {
         let mut options = base.cloned().unwrap_or_default();
@@ -107,20 +110,51 @@ impl ReadingOptions {
         options.alternatives.clone_from(&self.alternatives);
         documents::tell_mentions(&[file.to_owned()], Path::new(""), &options, console);
         let documents = read(file, &options, console)?;
-        let name = file.display();
         if documents.is_empty() {
-            return Err(Failure::user(format_args!("{name}: there is no document in it")));
-        }
-        if !labels && documents.iter().all(|document| document.annotations.is_empty()) {
-            let format = options.format.or_else(|| DocumentFormat::by_name(file));
-            let format = format.map_or_else(String::new, |format| {
-                format!(" It was read as {format}: if it is something else, say it with --format.")
-            });
             return Err(Failure::user(format_args!(
-                "{name}: none of its documents has an annotation to compare with.{format}"
+                "{}: there is no document in it",
+                file.display()
             )));
         }
         Ok(documents)
+    }
+
+    /// Sees whether gold documents have an annotation to compare with.
+    pub fn check_annotated(
+        &self,
+        file: &Path,
+        base: Option<&ReadOptions>,
+        documents: &[Document],
+    ) -> Result<(), Failure> {
+        if documents.iter().any(|document| !document.annotations.is_empty()) {
+            return Ok(());
+        }
+        let base = base.and_then(|base| base.format);
+        let format = self.format.or(base).or_else(|| DocumentFormat::by_name(file));
+        let format = format.map_or_else(String::new, |format| {
+            format!(" It was read as {format}: if it is something else, say it with --format.")
+        });
+        Err(Failure::user(format_args!(
+            "{}: none of its documents has an annotation to compare with.{format}",
+            file.display()
+        )))
+    }
+
+    /// Reads gold documents again, with labels of spans as columns like the others; `None` if that cannot be done.
+    pub fn without_spans(&self, file: &Path) -> Result<Option<Vec<Document>>, Failure> {
+        let mut options = ReadOptions {
+            format: self.format,
+            ..ReadOptions::default()
+        };
+        self.apply(&mut options, Some(&Vec::new()));
+        let source = Source::from_argument(file);
+        let is_columns =
+            source.is_complete() && options.format_of(&source, None)? == Some(DocumentFormat::Columns);
+        // What there is to tell was told when they were first read.
+        let mut notices = Notices::new();
+        let documents = is_columns
+            .then(|| documents::read_all(&[file.to_owned()], Path::new(""), &options, &mut notices));
+        documents.transpose()
     }
 
     /// Reads predicted documents; of gene mentions, the file of genes alone is enough, over the sentences of `gold`.
