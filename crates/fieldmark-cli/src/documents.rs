@@ -85,16 +85,17 @@ pub fn tell(notices: &Notices, console: &Console) {
         .iter()
         .map(|(kind, count)| format!("{kind}: {count}"))
         .collect();
-    console.warn(&format!(
-        "not everything could be used as it is ({})",
-        counts.join(", ")
-    ));
+    let mut warning = format!("not everything could be used as it is ({})", counts.join(", "));
     let mut lines = grouped(notices);
-    lines.by_ref().take(SHOWN).for_each(|line| console.note(&line));
+    for line in lines.by_ref().take(SHOWN) {
+        warning += &format!("\n{line}");
+    }
     let more = lines.count();
     if more > 0 {
-        console.note(&format!("  … and {more} more"));
+        warning += &format!("\n  … and {more} more");
     }
+    // One message: who wants warnings alone wants all of each.
+    console.warn(&warning);
 }
 
 /// Places of which a line tells at most so many.

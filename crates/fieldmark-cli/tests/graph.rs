@@ -378,3 +378,32 @@ fn scores_tell_over_how_many_tokens_they_are_counted() {
     let answer: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(answer["measures"][0]["tokens"], 7);
 }
+
+#[test]
+fn warnings_are_whole_for_those_who_want_no_notes() {
+    let place = Place::new();
+    let words = (0..40).map(|at| format!("Name B-X\nw{at} O\n"));
+    place.write("train.txt", words.collect::<String>());
+    place.write(
+        "skip.toml",
+        "name = 'skip'\nfeatures = [{ kind = 'word' }]\n[data]\ntrain = ['train.txt']\n\
+         read = { format = 'columns' }\n[graph]\nkind = 'skip-chain'\n\
+         skips = [{ same = 'W=', capitalised = true, max_edges = 3 }]\ninference = { engine = 'loopy' }\n\
+         [training]\nmax_iterations = 2\n",
+    );
+    let done = place
+        .command("-q train skip.toml --model skip.fmk")
+        .done()
+        .success();
+    let told = errors(&done);
+    assert!(
+        told.contains("not everything could be used as it is") && told.contains("max_edges"),
+        "{told}"
+    );
+    let events = place.run("train skip.toml --model skip.fmk --json");
+    let warning = events
+        .lines()
+        .find(|line| line.contains("not everything"))
+        .unwrap();
+    assert!(warning.contains("max_edges"), "{events}");
+}
