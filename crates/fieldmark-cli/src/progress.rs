@@ -3,6 +3,7 @@
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::{interrupt, memory};
+use fieldmark::graph::Convergence;
 use fieldmark::{Flow, Observer, Prepared, Progress};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
@@ -74,7 +75,7 @@ pub struct Figures {
     #[serde(skip_serializing_if = "Option::is_none")]
     dev: Option<f64>,
     seconds: f64,
-    /// Of inference that is iterative: the share of answers that converged, and their mean number of rounds.
+    /// Of inference that is iterative: the share of answers that converged, and the mean number of rounds of these.
     #[serde(skip_serializing_if = "Option::is_none")]
     converged: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,7 +103,9 @@ impl Figures {
             dev: *dev,
             seconds: *seconds,
             converged: convergence.map(|convergence| convergence.fraction()),
-            rounds: convergence.map(|convergence| convergence.mean_iterations()),
+            rounds: convergence
+                .filter(|convergence| convergence.converged > 0)
+                .map(|convergence| convergence.mean_iterations()),
             peak_rss_bytes: None,
         }
     }
@@ -262,22 +265,25 @@ fn message(progress: &Progress) -> String {
         format!("  |g| {}", decimal(iteration.gradient_norm, 2))
     };
     let loss = decimal(iteration.loss, 2);
-    let unsettled = unsettled(progress)
+    let rounds = rounds(progress.convergence)
         .map(|text| format!("  {text}"))
         .unwrap_or_default();
-    format!("loss {loss}{gradient}{dev}{unsettled}  {:.2} s", progress.seconds)
+    format!("loss {loss}{gradient}{dev}{rounds}  {:.2} s", progress.seconds)
 }
 
-/// What there is to say of inference that does not always converge.
-fn unsettled(progress: &Progress) -> Option<String> {
-    let convergence = progress
-        .convergence
-        .filter(|convergence| convergence.fraction() < 1.0)?;
-    Some(format!(
-        "{:.1} % converged in {:.1} rounds",
-        100.0 * convergence.fraction(),
-        convergence.mean_iterations()
-    ))
+/// What there is to say of inference that goes in rounds.
+fn rounds(convergence: Option<Convergence>) -> Option<String> {
+    let convergence = convergence?;
+    let mean = convergence.mean_iterations();
+    match convergence.converged {
+        0 => Some("none converged".to_owned()),
+        converged if converged < convergence.answers => Some(format!(
+            "{:.1} % converged in {mean:.1} rounds",
+            100.0 * convergence.fraction()
+        )),
+        // What is exact takes one round, of which there is nothing to say.
+        _ => (mean > 1.0).then(|| format!("converged in {mean:.1} rounds")),
+    }
 }
 
 fn heading() -> String {
@@ -299,11 +305,11 @@ fn line(progress: &Progress) -> String {
     } else {
         decimal(iteration.gradient_norm, 6)
     };
-    let unsettled = unsettled(progress)
+    let rounds = rounds(progress.convergence)
         .map(|text| format!("  {text}"))
         .unwrap_or_default();
     format!(
-        "{:5} {:>16} {gradient:>14} {:11} {dev:>7} {:9.3} {memory:>9}{unsettled}",
+        "{:5} {:>16} {gradient:>14} {:11} {dev:>7} {:9.3} {memory:>9}{rounds}",
         iteration.iteration,
         decimal(iteration.loss, 6),
         iteration.active,
@@ -320,6 +326,23 @@ mod tests {
         for template in [BAR, SPINNER] {
             assert!(ProgressStyle::with_template(template).is_ok());
         }
+    }
+
+    #[test]
+    fn rounds_are_told_where_there_are_any() {
+        let told = |answers, converged, iterations| {
+            rounds(Some(Convergence {
+                answers,
+                converged,
+                iterations,
+            }))
+        };
+        assert_eq!(rounds(None), None);
+        // Exact.
+        assert_eq!(told(4, 4, 4), None);
+        assert_eq!(told(4, 4, 10).as_deref(), Some("converged in 2.5 rounds"));
+        assert_eq!(told(4, 2, 12).as_deref(), Some("50.0 % converged in 6.0 rounds"));
+        assert_eq!(told(4, 0, 0).as_deref(), Some("none converged"));
     }
 
     #[test]

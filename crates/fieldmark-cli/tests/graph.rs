@@ -148,6 +148,14 @@ fn a_run_can_be_stopped_early_resumed_and_warmed() {
     );
     let error = place.refuse("train joint.toml --model x.fmk --patience 3");
     assert!(error.contains("data.dev names no file"), "{error}");
+    place.write("other.txt", "1 2 3\n4 5 6\n");
+    let other = "train joint.toml -o data.train=[\"other.txt\"]";
+    let done = place
+        .command(&format!("-q {other} --model cold.fmk --warm-start joint.fmk"))
+        .done()
+        .success();
+    let warning = "the model to start from has no weight for any feature of the new one";
+    assert!(errors(&done).contains(warning), "{}", errors(&done));
     place.write(
         "dev.toml",
         place
@@ -406,4 +414,40 @@ fn warnings_are_whole_for_those_who_want_no_notes() {
         .find(|line| line.contains("not everything"))
         .unwrap();
     assert!(warning.contains("max_edges"), "{events}");
+}
+
+#[test]
+fn training_tells_how_inference_goes() {
+    let place = joint();
+    let likelihood = "train joint.toml -o graph.objective=\"likelihood\" -o training.max_iterations=5";
+    let with = |inference: &str| {
+        let inference = format!("-o graph.inference={{engine=\"loopy\",{inference}}}");
+        let arguments = format!("{likelihood} --model loopy.fmk");
+        let done = place.command(&arguments).args([inference.as_str()]).done();
+        let quiet = place
+            .command(&format!("-q {arguments}"))
+            .args([inference.as_str()])
+            .done();
+        [errors(&done.success()), errors(&quiet.success())]
+    };
+    let [told, quiet] = with("iterations=500");
+    assert!(told.contains("  converged in "), "{told}");
+    assert_eq!(quiet, "");
+    let [told, quiet] = with("iterations=1,tolerance=1e-9");
+    assert!(
+        told.contains("  none converged") && !told.contains("0.0 rounds"),
+        "{told}"
+    );
+    for told in [told, quiet] {
+        assert!(
+            told.contains("warning: in the last iteration, inference stopped at its limit"),
+            "{told}"
+        );
+        assert!(told.contains("Raise graph.inference.iterations"), "{told}");
+    }
+    let done = place
+        .command(&format!("{likelihood} --model exact.fmk"))
+        .done()
+        .success();
+    assert!(!errors(&done).contains("converged in"), "{}", errors(&done));
 }

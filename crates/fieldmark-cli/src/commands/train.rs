@@ -125,6 +125,9 @@ Examples:
 /// sequence, is refused before it fills the memory.
 const POSITION_BYTES: u64 = 256;
 
+/// The warning of a start that is none.
+const NOTHING_TAKEN_OVER: &str = "the model to start from has no weight for any feature of the new one";
+
 impl Arguments {
     pub fn run(self, console: &Console) -> Result<(), Failure> {
         let console = &console.with_events(self.run.json);
@@ -353,7 +356,7 @@ impl Arguments {
     /// Says so when training came to nothing.
     fn warn_of_failure(&self, trained: &Trained, size: &report::Size, console: &Console) {
         if trained.warm == Some(0) {
-            console.warn("the model to start from has no weight for any feature of the new one");
+            console.warn(NOTHING_TAKEN_OVER);
         }
         let losses = trained.iterations.iter().map(|progress| progress.iteration.loss);
         let loss = losses.fold(f64::INFINITY, f64::min);

@@ -1,6 +1,6 @@
 //! `fieldmark train CONFIG`: from a config to a pipeline.
 
-use super::Arguments;
+use super::{Arguments, NOTHING_TAKEN_OVER};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::paths::{Files, check_writable};
@@ -10,7 +10,7 @@ use fieldmark::config::{Config, TrainingConfig};
 use fieldmark::core::container::Container;
 use fieldmark::core::optimize::OptimizeError;
 use fieldmark::text::formats::Notices;
-use fieldmark::{Error, RunOptions, Stop, check_config, token_mismatch, train_config};
+use fieldmark::{Error, RunOptions, RunSummary, Stop, check_config, token_mismatch, train_config};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -142,6 +142,8 @@ impl Arguments {
         watcher.finish();
         let trained = trained.map_err(failure)?;
         documents::tell(&trained.notices, console);
+        let warm = watcher.prepared.and_then(|(prepared, _)| prepared.warm);
+        warn_of_run(&trained.run, warm, &config, console);
         trained.pipeline.save(&self.model)?;
         let bytes = std::fs::metadata(&self.model).map_or(0, |file| file.len());
         let name = self.model.display().to_string();
@@ -187,6 +189,30 @@ impl Arguments {
         Err(Failure::user(format_args!(
             "--{option} is for data without a config: {instead}"
         )))
+    }
+}
+
+/// Says so when training came to little.
+fn warn_of_run(run: &RunSummary, warm: Option<usize>, config: &Config, console: &Console) {
+    if warm == Some(0) {
+        console.warn(NOTHING_TAKEN_OVER);
+    }
+    let last = run.iterations.last().and_then(|progress| progress.convergence);
+    if let Some(last) = last.filter(|last| last.converged < last.answers) {
+        let own = config
+            .graph
+            .as_ref()
+            .and_then(|graph| graph.training_inference.as_ref());
+        let engine = match own {
+            Some(_) => "graph.training_inference",
+            None => "graph.inference",
+        };
+        console.warn(&format!(
+            "in the last iteration, inference stopped at its limit {} of {} times before it converged: the weights are not \
+             quite those that fit best. Raise {engine}.iterations, add damping, or use another engine",
+            last.answers - last.converged,
+            last.answers
+        ));
     }
 }
 
