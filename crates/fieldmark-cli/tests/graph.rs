@@ -388,6 +388,33 @@ fn scores_tell_over_how_many_tokens_they_are_counted() {
 }
 
 #[test]
+fn a_report_is_written_with_a_config_too() {
+    let place = joint();
+    place.run(
+        "train joint.toml --model again.fmk --report graph.json --warm-start joint.fmk -o training.c2=1",
+    );
+    place.run("init chunking --output chain.toml");
+    place.run("train chain.toml -o data.train=[\"train.txt\"] --model chain.fmk --report chain.json");
+    for (file, labels) in [("graph.json", 6), ("chain.json", 3)] {
+        let report: serde_json::Value = serde_json::from_str(&place.read(file)).unwrap();
+        assert_eq!(report["sequences"], 4, "{report}");
+        assert_eq!(report["tokens"], 12, "{report}");
+        assert_eq!(report["labels"], labels, "{report}");
+        assert!(report["observations"].as_u64().unwrap() > 10, "{report}");
+        assert!(
+            report["features"].as_u64() >= report["active_features"].as_u64(),
+            "{report}"
+        );
+        assert!(report["iterations"][0]["loss"].is_number(), "{report}");
+        assert!(report["stop"].is_string(), "{report}");
+    }
+    let report: serde_json::Value = serde_json::from_str(&place.read("graph.json")).unwrap();
+    assert!(report["warm_weights"].as_u64().unwrap() > 0, "{report}");
+    let error = place.refuse("train joint.toml --model again.fmk --report joint.toml");
+    assert!(error.contains("--report"), "{error}");
+}
+
+#[test]
 fn warnings_are_whole_for_those_who_want_no_notes() {
     let place = Place::new();
     let words = (0..40).map(|at| format!("Name B-X\nw{at} O\n"));

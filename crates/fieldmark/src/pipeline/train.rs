@@ -42,6 +42,10 @@ pub struct RunSummary {
     pub sequences: usize,
     /// Number of tokens.
     pub tokens: usize,
+    /// Number of labels, in all layers.
+    pub labels: usize,
+    /// Number of observations.
+    pub observations: usize,
     /// Every iteration.
     pub iterations: Vec<training::Progress>,
     /// The iteration whose weights the model has, when a development set chose it.
@@ -134,6 +138,7 @@ pub fn train_pipeline(
     builder.observations = growing.names;
     let data: Dataset = builder.finish();
     let (sequences, tokens) = (data.len(), data.positions());
+    let (labels, observations) = (data.labels.len(), data.observations.len());
     if sequences == 0 {
         return Err(Error::Option(nothing_labelled(config, documents)));
     }
@@ -157,6 +162,8 @@ pub fn train_pipeline(
             features,
             sequences,
             tokens,
+            labels,
+            observations,
             iterations,
             best,
             stop,

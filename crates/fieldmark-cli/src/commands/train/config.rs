@@ -1,6 +1,6 @@
 //! `fieldmark train CONFIG`: from a config to a pipeline.
 
-use super::{Arguments, NOTHING_TAKEN_OVER};
+use super::{Arguments, NOTHING_TAKEN_OVER, report};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::paths::{Files, check_writable};
@@ -14,6 +14,7 @@ use fieldmark::{Error, RunOptions, RunSummary, Stop, check_config, token_mismatc
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Whether a file is a config.
 pub fn is_config(path: &Path) -> bool {
@@ -97,6 +98,7 @@ impl Arguments {
             .reads("a file that the config names", files(&config, folder)?)
             .reads("--warm-start", &self.run.warm_start)
             .writes("--model", [&self.model])
+            .writes("--report", &self.run.report)
             .writes("--checkpoint", &checkpoint)
             .check()?;
         if self.run.patience.is_some() && config.data.dev.is_empty() {
@@ -111,12 +113,14 @@ impl Arguments {
             )));
         }
         check_config(&config, folder).map_err(failure)?;
-        self.run.threads.start()?;
+        let threads = self.run.threads.start()?;
         interrupt::listen()?;
+        let started = Instant::now();
         let mut notices = Notices::new();
         documents::tell_mentions(&config.data.train, folder, &config.data.read, console);
         let train = documents::read_all(&config.data.train, folder, &config.data.read, &mut notices)?;
         let dev = documents::read_all(&config.data.dev, folder, &config.data.read, &mut notices)?;
+        let read_seconds = started.elapsed().as_secs_f64();
         console.note(&format!(
             "read {} documents to learn from, {} to watch",
             train.len(),
@@ -145,6 +149,10 @@ impl Arguments {
         let warm = watcher.prepared.and_then(|(prepared, _)| prepared.warm);
         warn_of_run(&trained.run, warm, &config, console);
         trained.pipeline.save(&self.model)?;
+        if let Some(path) = &self.run.report {
+            let size = report::Size::of_documents(&trained.run, read_seconds, threads);
+            report::Run::of_config(&trained, warm).write(path, &size, &watcher)?;
+        }
         let bytes = std::fs::metadata(&self.model).map_or(0, |file| file.len());
         let name = self.model.display().to_string();
         let active = trained.pipeline.active();

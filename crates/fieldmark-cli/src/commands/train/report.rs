@@ -3,9 +3,9 @@
 use crate::failure::Failure;
 use crate::memory;
 use crate::progress::{Event, Figures, Watcher};
-use fieldmark::Trained;
 use fieldmark::core::container::atomic_write;
 use fieldmark::core::{Dataset, Gold};
+use fieldmark::{RunSummary, Trained, TrainedAny};
 use serde::Serialize;
 use std::fmt;
 use std::path::Path;
@@ -19,7 +19,7 @@ pub struct Size {
     labels: usize,
     observations: usize,
     threads: usize,
-    /// The loss of a model that knows nothing.
+    /// The loss of a model that knows nothing; infinite if it was not computed.
     #[serde(skip)]
     pub blank_loss: f64,
 }
@@ -34,6 +34,19 @@ impl Size {
             observations: data.observations.len(),
             threads,
             blank_loss: blank_loss(data),
+        }
+    }
+
+    /// The same of documents.
+    pub fn of_documents(run: &RunSummary, read_seconds: f64, threads: usize) -> Self {
+        Self {
+            read_seconds,
+            sequences: run.sequences,
+            tokens: run.tokens,
+            labels: run.labels,
+            observations: run.observations,
+            threads,
+            blank_loss: f64::INFINITY,
         }
     }
 
@@ -131,6 +144,19 @@ impl Run {
             stop: trained.stop.to_string(),
             best_iteration: trained.best,
             iterations: trained.iterations.iter().map(Figures::new).collect(),
+        }
+    }
+
+    /// The same of a run with a config; `warm` is how many weights it took over.
+    pub fn of_config(trained: &TrainedAny, warm: Option<usize>) -> Self {
+        let run = &trained.run;
+        Self {
+            features: run.features,
+            active_features: trained.pipeline.active(),
+            warm_weights: warm,
+            stop: run.stop.to_string(),
+            best_iteration: run.best,
+            iterations: run.iterations.iter().map(Figures::new).collect(),
         }
     }
 

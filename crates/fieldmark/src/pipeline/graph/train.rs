@@ -328,9 +328,7 @@ impl Run<'_> {
             .map(|model| model.project(self.data, self.structure));
         observer.prepared(&Prepared {
             features: self.structure.weights(),
-            states: (0..self.layers.len())
-                .map(|layer| self.data.labels(layer).len())
-                .sum(),
+            states: self.labels(),
             memory: self.data.memory(),
             warm: warm.as_ref().map(|start| start.taken),
             resumed: saved.as_ref().map(|(_, state)| state.done()),
@@ -394,11 +392,19 @@ impl Run<'_> {
             features: structure.weights(),
             sequences: data.len(),
             tokens: data.positions(),
+            labels: self.labels(),
+            observations: data.observations.len(),
             iterations: state.iterations,
             best: trainer.best().map(|best| best.iteration),
             stop,
         };
         Ok((trainer.into_weights(), summary))
+    }
+
+    /// Number of labels in all layers.
+    fn labels(&self) -> usize {
+        let layers = 0..self.layers.len();
+        layers.map(|layer| self.data.labels(layer).len()).sum()
     }
 
     /// How good weights are on development data.
