@@ -478,3 +478,32 @@ fn training_tells_how_inference_goes() {
         .success();
     assert!(!errors(&done).contains("converged in"), "{}", errors(&done));
 }
+
+#[test]
+fn columns_that_are_read_as_text_are_told() {
+    let place = joint();
+    place.write("columns.txt", DATA);
+    let told = |arguments: &str| errors(&place.command(&format!("-q tag {arguments}")).done().success());
+    let warning = "columns.txt was read as text, but nearly all of its lines have 3 cells";
+    for more in ["", "--json", "--to columns"] {
+        let told = told(&format!("joint.fmk columns.txt {more}"));
+        assert!(
+            told.contains(warning) && told.contains("--format columns"),
+            "{told}"
+        );
+    }
+    for arguments in [
+        "joint.fmk columns.txt --format columns",
+        "joint.fmk columns.txt --format text",
+        "joint.fmk new.txt",
+    ] {
+        assert!(!told(arguments).contains("was read as text"), "{arguments}");
+    }
+    place.run("init chunking --output chain.toml");
+    place.run("train chain.toml -o data.train=[\"train.txt\"] --model chain.fmk");
+    assert!(
+        told("chain.fmk columns.txt").contains(warning),
+        "{}",
+        told("chain.fmk columns.txt")
+    );
+}

@@ -5,6 +5,7 @@ mod documents;
 pub(crate) mod graph;
 mod json;
 mod limits;
+mod prose;
 mod tokens;
 pub mod trouble;
 mod write;

@@ -3,6 +3,7 @@
 use super::Arguments;
 use super::answer::{Answers, Wanted};
 use super::limits::Limits;
+use super::prose::Prose;
 use super::trouble::{Tally, Trouble, problem};
 use crate::console::Console;
 use crate::documents::{self, MissingColumns};
@@ -247,11 +248,20 @@ impl Arguments {
         files: &Inputs,
         notices: &mut Notices,
         console: &Console,
-        each: impl FnMut(&mut [Document], &mut Notices) -> Result<(), Failure>,
+        mut each: impl FnMut(&mut [Document], &mut Notices) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let read = self.read_options(config)?;
         documents::tell_mentions(&files.paths, Path::new(""), &read, console);
-        let result = read_groups(&read, files, notices, each);
+        let mut prose = Prose::new(config, read.format);
+        let result = read_groups(&read, files, notices, |file, group, notices| {
+            if let Some(prose) = &mut prose {
+                group.iter().for_each(|document| prose.look(file, document));
+            }
+            each(group, notices)
+        });
+        if let Some(prose) = &prose {
+            prose.tell(console);
+        }
         if result.is_err() {
             documents::tell(notices, console);
         }
@@ -477,7 +487,7 @@ fn read_groups(
     read: &ReadOptions,
     files: &Inputs,
     notices: &mut Notices,
-    mut each: impl FnMut(&mut [Document], &mut Notices) -> Result<(), Failure>,
+    mut each: impl FnMut(&Path, &mut [Document], &mut Notices) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let names = documents::Names::new(&files.paths);
     for (file, source) in files.paths.iter().zip(&files.sources) {
@@ -499,7 +509,7 @@ fn read_groups(
             if group.is_empty() {
                 break;
             }
-            each(&mut group, notices)?;
+            each(file, &mut group, notices)?;
         }
     }
     Ok(())
