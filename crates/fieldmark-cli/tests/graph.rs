@@ -480,6 +480,35 @@ fn training_tells_how_inference_goes() {
 }
 
 #[test]
+fn options_of_chains_are_refused_with_what_a_graph_has_instead() {
+    let place = joint();
+    for (option, expected) in [
+        (
+            "--order 2",
+            "relation = { window = { layers = [\"L\", \"L\", \"L\"], offsets = [-2, -1, 0] } }",
+        ),
+        ("--min-freq 2", "set graph.min_freq in the config"),
+    ] {
+        let error = place.refuse(&format!("train joint.toml --model x.fmk {option}"));
+        assert!(
+            error.contains(expected) && !error.contains("model.order"),
+            "{error}"
+        );
+    }
+    let window =
+        "-o graph.templates=[{relation={window={layers=[\"pos\",\"pos\",\"pos\"],offsets=[-2,-1,0]}}}]";
+    place.run(&format!("train joint.toml --model x.fmk {window}"));
+    place.run("train joint.toml --model x.fmk -o graph.min_freq=2");
+    std::fs::create_dir(place.path("texts")).unwrap();
+    let directory = "-o data.train=[\"texts\"] -o data.read.format=\"inline-xml\"";
+    let error = place.refuse(&format!("train joint.toml --model x.fmk {directory}"));
+    assert!(
+        error.contains("texts: cannot read: this is a directory. Give the names of the files in it"),
+        "{error}"
+    );
+}
+
+#[test]
 fn columns_that_are_read_as_text_are_told() {
     let place = joint();
     place.write("columns.txt", DATA);

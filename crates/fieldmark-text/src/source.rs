@@ -95,7 +95,7 @@ impl Source {
                 if file.metadata().map_err(fail)?.is_dir() {
                     return Err(fail(io::Error::new(
                         io::ErrorKind::IsADirectory,
-                        "this is a directory",
+                        "this is a directory. Give the names of the files in it",
                     )));
                 }
                 Box::new(file)

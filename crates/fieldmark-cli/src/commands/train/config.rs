@@ -86,8 +86,8 @@ fn collect_names(value: &Value, names: &mut Vec<String>) {
 impl Arguments {
     /// Trains with a config.
     pub(super) fn run_config(&self, console: &Console) -> Result<(), Failure> {
-        self.refuse_what_the_config_says()?;
         let config = read(&self.data, &self.overrides)?;
+        self.refuse_what_the_config_says(config.graph.is_some())?;
         let folder = folder(&self.data);
         check_writable(&self.model)?;
         self.run.report.as_deref().map(check_writable).transpose()?;
@@ -180,7 +180,7 @@ impl Arguments {
     }
 
     /// A config says everything about data, model and training: options beside it would contradict it.
-    fn refuse_what_the_config_says(&self) -> Result<(), Failure> {
+    fn refuse_what_the_config_says(&self, graph: bool) -> Result<(), Failure> {
         let given = self.input.given().into_iter().chain(self.given());
         let allowed =
             |name: &str| matches!(name, "warm-start" | "checkpoint" | "checkpoint-every" | "resume");
@@ -188,6 +188,7 @@ impl Arguments {
             .filter(|(name, given)| *given && !allowed(name))
             .map(|(name, _)| name);
         let (option, instead) = match given.next() {
+            Some(name) if graph => (name.to_owned(), instead_in_graph(name)),
             Some(name) => (name.to_owned(), instead(name)),
             None => match changed_key(&self.algorithm) {
                 Some(key) => (key.replace('_', "-"), set(&format!("training.{key}"))),
@@ -251,6 +252,28 @@ fn instead(option: &str) -> String {
         "step-observations" => "models of a config have no observations on steps between labels".to_owned(),
         "precision" | "log-space" => "with a config, training always computes with 64 bits in linear space".to_owned(),
         shape => set(&format!("model.{}", shape.replace('-', "_"))),
+    }
+}
+
+/// What does in a graph what the shape does in a chain.
+const WINDOW: &str = "what a graph joins is said in its section graph, by its kind and by templates. One over three neighbours \
+                      in a layer L is [[graph.templates]] with relation = { window = { layers = [\"L\", \"L\", \"L\"], \
+                      offsets = [-2, -1, 0] } }";
+
+/// The same in a config with a section `graph`, which has no section `model`.
+fn instead_in_graph(option: &str) -> String {
+    match option {
+        "min-freq" | "min-instances" => set(&format!("graph.{}", option.replace('-', "_"))),
+        "order"
+        | "states"
+        | "transitions"
+        | "all-possible-states"
+        | "all-possible-transitions"
+        | "label-bias"
+        | "boundaries"
+        | "no-lower-orders"
+        | "unseen-transitions" => WINDOW.to_owned(),
+        other => instead(other),
     }
 }
 
