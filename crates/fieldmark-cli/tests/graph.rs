@@ -188,6 +188,7 @@ fn engines_say_what_they_could_not_do() {
     for (arguments, expected) in [
         ("tag joint.fmk new.txt --rule at-most", "is for chains"),
         ("tag joint.fmk new.txt --pair-marginals", "is for chains"),
+        ("tag joint.fmk new.txt --log-space", "--log-space is for chains"),
         ("tag joint.fmk new.txt --probs", "add --json"),
         ("inspect joint.fmk --draw x.svg", "--data"),
     ] {

@@ -34,6 +34,11 @@ impl Arguments {
                 "--{option} is for chains; for a graph, use --json with --probs, --marginals or --nbest N"
             )));
         }
+        if self.arithmetic.log_space {
+            return Err(Failure::user(
+                "--log-space is for chains; how a graph computes is said by graph.inference in its config",
+            ));
+        }
         self.threads.start()?;
         let options = GraphAnnotatorOptions {
             fix_labels: self.limits.fixes_labels(),
