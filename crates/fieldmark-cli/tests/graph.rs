@@ -537,3 +537,10 @@ fn columns_that_are_read_as_text_are_told() {
         told("chain.fmk columns.txt")
     );
 }
+
+#[test]
+fn help_calls_only_chains_exact() {
+    let help = Place::new().run("tag --help");
+    assert!(help.contains("With chains everything is exact"), "{help}");
+    assert!(help.contains("loopy and gibbs estimate"), "{help}");
+}

@@ -44,9 +44,11 @@ use write::{View, Written};
 /// empty or `?`. A byte order mark is not written. What comes through a pipe is labelled as
 /// soon as a sequence is complete.
 ///
-/// Everything is exact: probabilities are those of the model over all label sequences, and what --scheme,
+/// With chains everything is exact: probabilities are those of the model over all label sequences, and what --scheme,
 /// --forbid and --fix-labels rule out has probability 0. (Models that were trained by ap, pa or arow only rank
-/// label sequences: what is printed as their probabilities comes with a warning.)
+/// label sequences: what is printed as their probabilities comes with a warning.) With graphs it is so if their
+/// inference (`graph.inference` in the config) is exact or product-chain: loopy and gibbs estimate probabilities, and with
+/// loopy, gibbs and dual the labels may not be the best ones. It is told where inference stopped at its limit.
 ///
 /// A sequence for which no label sequence is possible gets `?` in place of every label (a text, no span), and a warning
 /// with its line; the others are labelled all the same, and the exit code is 2.
