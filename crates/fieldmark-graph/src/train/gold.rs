@@ -1,7 +1,9 @@
 //! The gold sets of one instance, by the variables of its graph.
 
-use crate::data::GraphInstance;
-use crate::structure::Structure;
+use super::TrainError;
+use crate::data::{GraphDataset, GraphInstance};
+use crate::factor_graph::AllowedEntries;
+use crate::structure::{Edges, Structure};
 use crate::{Error, FactorGraph};
 use fieldmark_core::Gold;
 
@@ -64,5 +66,65 @@ impl InstanceGold {
             .ambiguous
             .binary_search_by_key(&variable, |(variable, _)| *variable);
         place.ok().map(|place| &self.ambiguous[place].1[..])
+    }
+}
+
+/// Refuses gold of which some factor forbids everything. Each factor is looked at on its own: what only several of them
+/// forbid together is not seen.
+pub(super) fn check(structure: &Structure, data: &GraphDataset, edges: &[Edges]) -> Result<(), TrainError> {
+    let forbids = |template: &usize| !structure.templates[*template].forbidden.is_empty();
+    let templates: Vec<usize> = (0..structure.templates.len()).filter(forbids).collect();
+    if templates.is_empty() {
+        return Ok(());
+    }
+    let mut gold = InstanceGold::default();
+    let mut entries = AllowedEntries::default();
+    for (instance, edges) in data.instances().zip(edges) {
+        gold.set(structure, instance);
+        for &template in &templates {
+            let checked = gold.check_template(structure, template, instance, edges, &mut entries);
+            checked.map_err(|error| TrainError::Instance {
+                instance: instance.index(),
+                error,
+            })?;
+        }
+    }
+    Ok(())
+}
+
+impl InstanceGold {
+    fn check_template(
+        &self,
+        structure: &Structure,
+        template: usize,
+        instance: GraphInstance<'_>,
+        edges: &Edges,
+        entries: &mut AllowedEntries,
+    ) -> Result<(), Error> {
+        let features = &structure.templates[template];
+        let places = structure.places(instance.len());
+        structure.for_each_factor(template, instance.len(), edges, |positions| {
+            let variable =
+                |place: usize| places.variable(features.elementary.layers[place], positions[place]);
+            let scope = || (0..positions.len()).map(variable).zip(&features.shape);
+            let count = |(variable, &labels)| self.allowed(variable).map_or(labels as usize, <[u32]>::len);
+            // So many cannot all be forbidden, and need not be listed.
+            if scope().map(count).product::<usize>() > features.forbidden.len() {
+                return Ok(());
+            }
+            entries.start();
+            for (variable, &labels) in scope() {
+                match self.allowed(variable) {
+                    Some(set) => entries.extend(labels, set.iter().copied()),
+                    None => entries.extend(labels, 0..labels),
+                }
+            }
+            let is_forbidden = |entry: &u32| features.forbidden.binary_search(entry).is_ok();
+            if entries.entries().iter().all(is_forbidden) {
+                let variable = variable(0);
+                return Err(Error::Contradiction { variable });
+            }
+            Ok(())
+        })
     }
 }

@@ -8,7 +8,7 @@
 
 mod saved;
 
-use super::TrainError;
+use super::{TrainError, gold};
 use crate::data::{GraphDataset, GraphInstance};
 use crate::factor_graph::Line;
 use crate::structure::{Edges, Structure};
@@ -152,6 +152,8 @@ struct Scene<'a> {
 
 impl<'a> SampleRank<'a> {
     /// Training from some weights with the Hamming loss.
+    ///
+    /// Gold that contradicts what a template forbids is an error here.
     pub fn new(
         structure: &'a Structure,
         data: &'a GraphDataset,
@@ -164,6 +166,8 @@ impl<'a> SampleRank<'a> {
         if found != expected {
             return Err(crate::StructureError::Weights { found, expected }.into());
         }
+        let edges = structure.all_edges(data)?;
+        gold::check(structure, data, &edges)?;
         let mut random = SplitMix64(options.seed ^ 0x5851_F42D_4C95_7F2D);
         let labels = data
             .instances()
@@ -171,7 +175,7 @@ impl<'a> SampleRank<'a> {
         let mut base = BaseTables::default();
         base.set(structure, Weights::new(&weights));
         Ok(Self {
-            edges: structure.all_edges(data)?,
+            edges,
             labels: labels.collect(),
             learner: Learner {
                 delayed: vec![0.0; weights.len()],

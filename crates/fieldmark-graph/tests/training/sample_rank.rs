@@ -2,8 +2,8 @@ use crate::models::*;
 use fieldmark_core::Gold;
 use fieldmark_core::random::SplitMix64;
 use fieldmark_graph::{
-    Compare, Description, EngineChoice, GraphDataset, GraphDatasetBuilder, GraphModel, Relations, SampleRank,
-    SampleRankOptions, Strategy, Structure, TrainError,
+    Compare, Description, EngineChoice, Error, GraphDataset, GraphDatasetBuilder, GraphModel, Relations,
+    SampleRank, SampleRankOptions, Strategy, Structure, TrainError,
 };
 
 /// Words that tell the first layer; the second layer is the first one of the position before.
@@ -285,4 +285,42 @@ fn options_out_of_range_are_refused() {
     assert_eq!(error.to_string(), "alpha is -1, expected a number above 0");
     let few = SampleRank::new(&structure, &data, vec![], SampleRankOptions::default());
     assert!(matches!(few, Err(TrainError::Structure(_))));
+}
+
+#[test]
+fn gold_that_is_forbidden_is_refused_with_its_instance() {
+    let mut description = Description::factorial(&["a", "b"]);
+    description.templates[4].forbid = vec![vec!["X".into(), "P".into()], vec!["Y".into(), "P".into()]];
+    let refusal = |gold: [Gold<'_>; 2]| {
+        let mut builder = GraphDatasetBuilder::new(&description);
+        for (layer, label) in [(0, "X"), (0, "Y"), (0, "Z"), (1, "P"), (1, "Q")] {
+            builder.label(layer, label);
+        }
+        for gold in [[Gold::Known(2), Gold::Known(0)], gold] {
+            builder.end_position(&gold).unwrap();
+            builder.end_instance(&[]).unwrap();
+        }
+        let data = builder.finish();
+        let structure = Structure::build(&data, &description, Relations::none()).unwrap();
+        let weights = vec![0.0; structure.weights()];
+        let training = SampleRank::new(&structure, &data, weights, SampleRankOptions::default());
+        training.err()
+    };
+    let contradiction = Some(TrainError::Instance {
+        instance: 1,
+        error: Error::Contradiction { variable: 0 },
+    });
+    // X, Y and Z are 0, 1 and 2; P and Q are 0 and 1.
+    assert_eq!(refusal([Gold::Known(0), Gold::Known(0)]), contradiction);
+    assert_eq!(refusal([Gold::Ambiguous(&[0, 1]), Gold::Known(0)]), contradiction);
+    for possible in [
+        [Gold::Known(0), Gold::Known(1)],
+        [Gold::Known(0), Gold::Unknown],
+        [Gold::Unknown, Gold::Known(0)],
+        [Gold::Ambiguous(&[0, 2]), Gold::Known(0)],
+        [Gold::Ambiguous(&[0, 1]), Gold::Ambiguous(&[0, 1])],
+        [Gold::Unknown, Gold::Unknown],
+    ] {
+        assert_eq!(refusal(possible), None, "{possible:?}");
+    }
 }
