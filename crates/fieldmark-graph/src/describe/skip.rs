@@ -5,8 +5,9 @@ use crate::data::GraphInstance;
 use fieldmark_core::Alphabet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
-use std::collections::HashSet;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::ops::Range;
 
 /// Joins positions u < v of an instance that share an observation.
 ///
@@ -149,74 +150,58 @@ impl Skip {
     /// The positions that are joined, in order, and how many pairs there would be if that is more.
     pub(crate) fn edges(&self, instance: GraphInstance<'_>) -> (Vec<[u32; 2]>, Option<u64>) {
         let groups = self.groups(instance);
-        let found = groups.iter().map(|group| self.count(group)).sum::<u64>();
+        let mut found = 0;
+        let mut waiting = Vec::new();
+        for (number, group) in groups.iter().enumerate() {
+            for (place, partners) in self.partners_of(group).enumerate() {
+                found += partners.len() as u64;
+                let rank = partners.start - place;
+                waiting.push(Reverse((rank, number, place, partners.end)));
+            }
+        }
+        waiting.retain(|Reverse((rank, _, place, end))| place + rank < *end);
+        // Neighbouring occurrences of every group first, then those with one between them, and so on.
+        let mut waiting = BinaryHeap::from(waiting);
         let mut seen = HashSet::new();
         let mut edges = Vec::new();
-        let mut is_cut = false;
-        // Neighbouring occurrences of every group first, then those with one between them, and so on.
-        let mut live: Vec<&Vec<u32>> = groups.iter().collect();
-        let mut rank = 1;
-        while !live.is_empty() && !is_cut {
-            live.retain(|group| group.len() > rank && self.reaches(group, rank));
-            'groups: for group in &live {
-                for (&from, &to) in group.iter().zip(&group[rank..]) {
-                    if !self.is_near(from, to) || seen.contains(&[from, to]) {
-                        continue;
-                    }
-                    if edges.len() == self.max_edges {
-                        is_cut = true;
-                        break 'groups;
-                    }
-                    seen.insert([from, to]);
-                    edges.push([from, to]);
+        while let Some(Reverse((rank, number, place, end))) = waiting.pop() {
+            let group = &groups[number];
+            let pair = [group[place], group[place + rank]];
+            if !seen.contains(&pair) {
+                if edges.len() == self.max_edges {
+                    edges.sort_unstable();
+                    return (edges, Some(found));
                 }
+                seen.insert(pair);
+                edges.push(pair);
             }
-            rank += 1;
-            if self.partners == Partners::Next {
-                break;
+            if place + rank + 1 < end {
+                waiting.push(Reverse((rank + 1, number, place, end)));
             }
         }
         edges.sort_unstable();
-        (edges, is_cut.then_some(found))
+        (edges, None)
     }
 
-    fn is_near(&self, from: u32, to: u32) -> bool {
-        let distance = to - from;
-        distance >= self.min_distance && self.max_distance.is_none_or(|most| distance <= most)
-    }
-
-    /// Whether any pair of occurrences so many places apart is near enough.
-    fn reaches(&self, group: &[u32], rank: usize) -> bool {
-        let Some(most) = self.max_distance else {
-            return true;
-        };
-        group
-            .iter()
-            .zip(&group[rank..])
-            .any(|(&from, &to)| to - from <= most)
-    }
-
-    /// How many pairs of a group are joined.
-    fn count(&self, group: &[u32]) -> u64 {
-        if self.partners == Partners::Next {
-            let neighbours = group.iter().zip(group.iter().skip(1));
-            return neighbours.filter(|(from, to)| self.is_near(**from, **to)).count() as u64;
-        }
-        let (mut first, mut end, mut count) = (0, 0, 0);
-        for &from in group {
-            while first < group.len() && group[first] < from.saturating_add(self.min_distance) {
+    /// For each position of a group, the places in the group of those that it is joined to.
+    fn partners_of<'g>(&self, group: &'g [u32]) -> impl Iterator<Item = Range<usize>> + 'g {
+        let (min, max, partners) = (self.min_distance.max(1), self.max_distance, self.partners);
+        let (mut first, mut end) = (0, 0);
+        group.iter().enumerate().map(move |(place, &from)| {
+            while first < group.len() && group[first] < from.saturating_add(min) {
                 first += 1;
             }
-            let most = self
-                .max_distance
-                .map_or(u32::MAX, |most| from.saturating_add(most));
+            let most = max.map_or(u32::MAX, |most| from.saturating_add(most));
             end = end.max(first);
             while end < group.len() && group[end] <= most {
                 end += 1;
             }
-            count += (end - first) as u64;
-        }
-        count
+            match partners {
+                Partners::All => first..end,
+                Partners::Next if first == place + 1 => first..end.min(first + 1),
+                Partners::Next => first..first,
+            }
+        })
     }
 
     /// Positions that share an observation, by observation in the order of its first position.

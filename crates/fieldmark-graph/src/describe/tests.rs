@@ -1,6 +1,7 @@
 use super::*;
 use crate::data::{GraphDataset, GraphDatasetBuilder};
 use fieldmark_core::Gold;
+use fieldmark_core::random::SplitMix64;
 
 #[test]
 fn n_chains_have_3n_minus_1_templates() {
@@ -189,4 +190,64 @@ fn a_long_instance_of_one_word_is_cut_in_no_time() {
     assert_eq!(edges.len(), 1000);
     assert_eq!(edges[999], [999, 1000]);
     assert_eq!(cut, Some(100_000 * 99_999 / 2));
+}
+
+#[test]
+fn far_partners_in_a_long_instance_are_found_in_no_time() {
+    let text = vec!["a"; 1_000_000].join(" ");
+    let data = words(&text);
+    let far = Skip {
+        min_distance: 900_000,
+        ..Skip::same("a", "w=")
+    };
+    let (edges, cut) = far.edges(data.instance(0));
+    assert_eq!(edges.len(), 1000);
+    assert_eq!(edges[999], [999, 900_999]);
+    assert_eq!(cut, Some(100_000 * 100_001 / 2));
+}
+
+#[test]
+fn edges_are_the_near_pairs_in_the_order_of_occurrences_between() {
+    let mut random = SplitMix64(4);
+    for round in 0..200 {
+        let text: Vec<&str> = (0..20)
+            .map(|_| ["a", "b", "see"][random.below(3) as usize])
+            .collect();
+        let data = words(&text.join(" "));
+        let min_distance = 1 + random.below(8);
+        let skip = Skip {
+            // Long words share a second observation.
+            same: Some(String::new()),
+            partners: [Partners::All, Partners::Next][round % 2],
+            min_distance,
+            max_distance: (random.below(2) == 0).then(|| min_distance + random.below(6)),
+            max_edges: random.below(30) as usize,
+            ..Skip::same("a", "")
+        };
+        let occurrences = |word: &str| -> Vec<u32> {
+            let places = (0..).zip(&text).filter(|(_, other)| **other == word);
+            places.map(|(place, _)| place).collect()
+        };
+        let mut pairs = Vec::new();
+        for word in ["a", "b", "see"] {
+            let group = occurrences(word);
+            for (first, &from) in group.iter().enumerate() {
+                for (rank, &to) in group[first + 1..].iter().enumerate() {
+                    let fits =
+                        to - from >= min_distance && skip.max_distance.is_none_or(|most| to - from <= most);
+                    if fits && (rank == 0 || skip.partners == Partners::All) {
+                        pairs.push((rank, group[0], [from, to]));
+                    }
+                }
+            }
+        }
+        pairs.sort_unstable();
+        let is_cut = pairs.len() > skip.max_edges;
+        let mut expected: Vec<[u32; 2]> = pairs.iter().map(|(.., pair)| *pair).collect();
+        expected.truncate(skip.max_edges);
+        expected.sort_unstable();
+        let (edges, cut) = skip.edges(data.instance(0));
+        assert_eq!(edges, expected, "{skip:?} {text:?}");
+        assert_eq!(cut.is_some(), is_cut);
+    }
 }
