@@ -34,6 +34,7 @@ pub struct FactorGraph {
     tables: Tables,
     incident_start: Vec<usize>,
     incident: Vec<u32>,
+    magnitude: f64,
 }
 
 impl FactorGraph {
@@ -123,6 +124,11 @@ impl FactorGraph {
     /// The label counts of the sides of a table.
     pub fn table_shape(&self, table: u32) -> &[u32] {
         self.tables.shape(table)
+    }
+
+    /// An upper bound of the magnitude of any sum of scores.
+    pub(crate) fn magnitude(&self) -> f64 {
+        self.magnitude
     }
 
     /// The factors that a variable takes part in.

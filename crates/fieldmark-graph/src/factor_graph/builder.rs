@@ -155,6 +155,7 @@ impl FactorGraphBuilder {
             table_of: self.table_of,
             template_of: self.template_of,
             tables: self.tables,
+            magnitude: self.magnitude,
             ..self.spare
         };
         graph.scope_start.insert(0, 0);

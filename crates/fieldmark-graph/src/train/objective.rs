@@ -6,10 +6,10 @@
 use super::gold::InstanceGold;
 use super::tables::TableGradient;
 use super::{Convergence, Loss, TrainError, likelihood, piecewise, pseudolikelihood};
-use crate::Error;
 use crate::data::{GraphDataset, GraphInstance};
 use crate::structure::{Edges, Structure};
 use crate::unroll::{BaseTables, Unrolled, Weights, unroll};
+use crate::{Error, FactorGraph};
 use fieldmark_core::optimize::{InstanceObjective, Objective, StochasticObjective};
 use rayon::prelude::*;
 use std::convert::Infallible;
@@ -19,6 +19,10 @@ use std::ops::Range;
 const MOST_SHARDS: usize = 64;
 /// To clear and to add up a gradient takes a few steps for each weight: a shard must have so much other work for each.
 const WORK_PER_WEIGHT: usize = 12;
+
+/// Scores may not add up to more than this. Beyond it, rounding moves sums by more than 1: the loss of right labels, which
+/// is the difference of two sums, may be anything, even negative.
+const LARGEST_SUM: f64 = 1.0 / f64::EPSILON;
 
 /// The loss of a data set under a graph model.
 ///
@@ -364,6 +368,7 @@ impl Worker {
             &field.edges[index],
             unrolled,
         )?;
+        check_magnitude(&unrolled.graph)?;
         gold.set(structure, instance);
         tables.start_instance(unrolled);
         match local {
@@ -389,6 +394,14 @@ impl Worker {
         }
         self.tables.finish(field.structure, factor, gradient);
     }
+}
+
+fn check_magnitude(graph: &FactorGraph) -> Result<(), Error> {
+    let (magnitude, factors) = (graph.magnitude(), graph.factors());
+    if magnitude > LARGEST_SUM {
+        return Err(Error::TooLarge { magnitude, factors });
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -20,6 +20,10 @@ use fieldmark_core::random::{SplitMix64, visiting_order};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// Training stops at weights beyond this. Observations have values up to 3e38, and a model must be able to add up its
+/// scores.
+const LARGEST_WEIGHT: f64 = 1e250;
+
 /// What a label costs: a loss that is a sum over variables.
 pub trait VariableLoss: Send + Sync {
     /// The loss of a label of a variable of a layer, given what is known about it.
@@ -122,10 +126,12 @@ pub struct SampleRank<'a> {
     unrolled: Unrolled,
     proposal: Proposal,
     iteration: u64,
-    converged: bool,
+    /// Why it stopped, if not for the number of passes.
+    end: Option<Status>,
 }
 
 /// Weights that move.
+#[derive(Clone)]
 struct Learner {
     weights: Vec<f64>,
     /// Σ of changes, each times the number of moves before it.
@@ -191,7 +197,7 @@ impl<'a> SampleRank<'a> {
             unrolled: Unrolled::default(),
             proposal: Proposal::default(),
             iteration: 0,
-            converged: false,
+            end: None,
         })
     }
 
@@ -209,11 +215,8 @@ impl<'a> SampleRank<'a> {
 
     /// Where the run stands.
     pub fn status(&self) -> Status {
-        if self.converged {
-            Status::WeightsConverged
-        } else {
-            Status::Running.limited(self.iteration, Some(self.options.max_iterations))
-        }
+        let running = Status::Running.limited(self.iteration, Some(self.options.max_iterations));
+        self.end.unwrap_or(running)
     }
 
     /// Changes the number of passes after which to stop; a run that stopped for it may go on.
@@ -223,7 +226,7 @@ impl<'a> SampleRank<'a> {
 
     /// Whether the last pass changed so little that training stopped.
     pub fn converged(&self) -> bool {
-        self.converged
+        self.end == Some(Status::WeightsConverged)
     }
 
     /// The weights, or their mean over all moves if that was asked for.
@@ -241,14 +244,14 @@ impl<'a> SampleRank<'a> {
         weights.iter().zip(delayed).map(mean).collect()
     }
 
-    /// One pass over all instances; `None` when training is over.
+    /// One pass over all instances; `None` when training is over. A pass after which weights are too large is undone, and
+    /// is the last one.
     pub fn step(&mut self) -> Result<Option<RankIteration>, TrainError> {
         if self.status() != Status::Running {
             return Ok(None);
         }
         self.iteration += 1;
-        let before = self.learner.weights.clone();
-        let first_move = self.learner.moves;
+        let before = self.learner.clone();
         let mut updates = 0;
         let mut random = SplitMix64(self.options.seed ^ self.iteration.wrapping_mul(0x9FB2_1C65_1E98_DF25));
         for index in visiting_order(self.data.len(), self.options.seed, self.iteration) {
@@ -259,16 +262,20 @@ impl<'a> SampleRank<'a> {
                     error,
                 })?;
         }
-        let changes = before.iter().zip(&self.learner.weights);
-        let change = changes.map(|(old, new)| (new - old).powi(2)).sum::<f64>().sqrt();
-        self.converged = change < self.options.epsilon;
-        Ok(Some(RankIteration {
+        let iteration = RankIteration {
             iteration: self.iteration,
             updates,
-            moves: self.learner.moves - first_move,
-            change,
+            moves: self.learner.moves - before.moves,
+            change: self.learner.distance(&before),
             loss: self.loss_of_labels(),
-        }))
+        };
+        if self.learner.is_too_large() {
+            self.learner = before;
+            self.end = Some(Status::Diverged);
+        } else if iteration.change < self.options.epsilon {
+            self.end = Some(Status::WeightsConverged);
+        }
+        Ok(Some(iteration))
     }
 
     /// Draws the labels of an instance anew and learns from each move; returns how often.
@@ -382,6 +389,17 @@ impl Scene<'_> {
 }
 
 impl Learner {
+    /// Whether weights are too large, or no numbers.
+    fn is_too_large(&self) -> bool {
+        !self.weights.iter().all(|weight| weight.abs() <= LARGEST_WEIGHT)
+    }
+
+    /// Euclidean distance of the weights.
+    fn distance(&self, other: &Self) -> f64 {
+        let pairs = other.weights.iter().zip(&self.weights);
+        pairs.map(|(old, new)| (new - old).powi(2)).sum::<f64>().sqrt()
+    }
+
     fn change(&mut self, weight: usize, by: f64) {
         self.weights[weight] += by;
         self.delayed[weight] += by * self.moves as f64;

@@ -1,5 +1,6 @@
 use crate::models::*;
 use fieldmark_core::Gold;
+use fieldmark_core::optimize::Status;
 use fieldmark_core::random::SplitMix64;
 use fieldmark_graph::{
     Compare, Description, EngineChoice, Error, GraphDataset, GraphDatasetBuilder, GraphModel, Relations,
@@ -322,5 +323,31 @@ fn gold_that_is_forbidden_is_refused_with_its_instance() {
         [Gold::Unknown, Gold::Unknown],
     ] {
         assert_eq!(refusal(possible), None, "{possible:?}");
+    }
+}
+
+#[test]
+fn weights_that_overflow_diverge() {
+    let description = Description::factorial(&["a", "b"]);
+    let data = learnable(&description);
+    let structure = Structure::build(&data, &description, Relations::none()).unwrap();
+    for (alpha, average) in [(1e308, true), (1e308, false), (1e299, true)] {
+        let options = SampleRankOptions {
+            alpha,
+            average,
+            max_iterations: 10,
+            ..SampleRankOptions::default()
+        };
+        let start = vec![0.5; structure.weights()];
+        let mut training = SampleRank::new(&structure, &data, start.clone(), options).unwrap();
+        assert!(training.step().unwrap().is_some());
+        for training in [
+            &training,
+            &SampleRank::restore(&structure, &data, &training.save()).unwrap(),
+        ] {
+            assert_eq!(training.status(), Status::Diverged, "{alpha}");
+            assert_eq!(training.weights(), start);
+        }
+        assert_eq!(training.step().unwrap(), None);
     }
 }

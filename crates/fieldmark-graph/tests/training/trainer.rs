@@ -326,3 +326,31 @@ fn progress_tells_how_often_inference_converged() {
         assert!(answers == 0 || convergence.mean_iterations() >= 1.0);
     }
 }
+
+#[test]
+fn losses_below_zero_are_a_divergence() {
+    // Scores of 1e290 are finite, but sums of them round to more or less than the score of the gold labels.
+    let (_, description) = &descriptions()[2];
+    let data = data(description, Labels::Complete, 2);
+    let structure = Structure::build(&data, description, relations()).unwrap();
+    for loss in losses() {
+        let options = SgdOptions {
+            prior: Prior { c1: 0.0, c2: 0.0 },
+            calibration_eta: 1e300,
+            max_iterations: Some(50),
+            ..SgdOptions::default()
+        };
+        let algorithm = GraphAlgorithm::Sgd(loss.clone(), options);
+        let start = vec![0.0; structure.weights()];
+        let mut trainer = GraphTrainer::new(&structure, &data, &algorithm, start).unwrap();
+        while let Some(progress) = trainer.step().unwrap() {
+            assert!(
+                progress.iteration.loss >= 0.0,
+                "{loss:?}: {}",
+                progress.iteration.loss
+            );
+        }
+        assert_eq!(trainer.status(), Status::Diverged, "{loss:?}");
+        assert!(trainer.weights().iter().all(|weight| *weight == 0.0));
+    }
+}

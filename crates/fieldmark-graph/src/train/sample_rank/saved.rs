@@ -4,8 +4,8 @@ use super::{Compare, SampleRank, SampleRankOptions, check};
 use crate::data::GraphDataset;
 use crate::structure::Structure;
 use crate::train::TrainError;
-use fieldmark_core::optimize::OptimizeError;
 use fieldmark_core::optimize::bytes::{Reader, Writer};
+use fieldmark_core::optimize::{OptimizeError, Status};
 use std::io::{self, Write};
 
 const KIND: &[u8; 4] = b"SRNK";
@@ -29,7 +29,7 @@ impl<'a> SampleRank<'a> {
         writer.flag(o.average)?;
         writer.u64(o.seed)?;
         writer.u64(self.iteration)?;
-        writer.flag(self.converged)?;
+        writer.u32(code_of(self.end))?;
         writer.u64(self.learner.moves)?;
         writer.usize(self.learner.weights.len())?;
         writer.f64s(&self.learner.weights)?;
@@ -51,7 +51,7 @@ impl<'a> SampleRank<'a> {
         let Saved {
             options,
             iteration,
-            converged,
+            end,
             moves,
             weights,
             delayed,
@@ -75,8 +75,26 @@ impl<'a> SampleRank<'a> {
         training.learner.delayed = delayed;
         training.learner.moves = moves;
         training.iteration = iteration;
-        training.converged = converged;
+        training.end = end;
         Ok(training)
+    }
+}
+
+/// Why a run stopped, as a number.
+fn code_of(end: Option<Status>) -> u32 {
+    match end {
+        Some(Status::WeightsConverged) => 1,
+        Some(Status::Diverged) => 2,
+        _ => 0,
+    }
+}
+
+fn end_of(code: u32) -> Result<Option<Status>, OptimizeError> {
+    match code {
+        0 => Ok(None),
+        1 => Ok(Some(Status::WeightsConverged)),
+        2 => Ok(Some(Status::Diverged)),
+        _ => Err(OptimizeError::Damaged("an unknown status")),
     }
 }
 
@@ -84,7 +102,7 @@ impl<'a> SampleRank<'a> {
 struct Saved {
     options: SampleRankOptions,
     iteration: u64,
-    converged: bool,
+    end: Option<Status>,
     moves: u64,
     weights: Vec<f64>,
     delayed: Vec<f64>,
@@ -108,7 +126,7 @@ impl Saved {
             average: reader.flag()?,
             seed: reader.u64()?,
         };
-        let (iteration, converged, moves) = (reader.u64()?, reader.flag()?, reader.u64()?);
+        let (iteration, end, moves) = (reader.u64()?, end_of(reader.u32()?)?, reader.u64()?);
         let count = reader.count(16)?;
         let (weights, delayed) = (reader.finite_f64s(count)?, reader.finite_f64s(count)?);
         let variables = reader.count(4)?;
@@ -117,7 +135,7 @@ impl Saved {
         Ok(Self {
             options,
             iteration,
-            converged,
+            end,
             moves,
             weights,
             delayed,
