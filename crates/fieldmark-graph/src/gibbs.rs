@@ -1,8 +1,11 @@
 //! Gibbs sampling (Geman & Geman 1984): marginals from samples, and the best labelling seen on the way.
 
+mod kept;
+
 use crate::engine::FactorBeliefs;
 use crate::{Beliefs, Conditional, Decoding, Engine, Error, FactorGraph, LogZ, Report};
 use fieldmark_core::random::SplitMix64;
+use kept::Kept;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -151,8 +154,8 @@ impl GibbsState {
 pub struct Gibbs {
     options: GibbsOptions,
     state: GibbsState,
-    /// The labels of all samples.
-    samples: Vec<u32>,
+    /// What the marginals of factors need of the samples.
+    kept: Kept,
     marginals: Vec<f64>,
 }
 
@@ -185,7 +188,7 @@ impl Gibbs {
         Ok(Self {
             options,
             state,
-            samples: Vec::new(),
+            kept: Kept::default(),
             marginals: Vec::new(),
         })
     }
@@ -214,7 +217,7 @@ impl Gibbs {
                 *marginal += weight / total;
             }
         }
-        self.samples.extend_from_slice(self.state.labels());
+        self.kept.add(graph, self.state.labels());
     }
 
     /// Sweeps until the labelling is allowed, as many times as there are sweeps before the first sample and again.
@@ -249,7 +252,9 @@ impl Engine for Gibbs {
     fn sum<'a>(&'a mut self, graph: &'a FactorGraph) -> Result<Beliefs<'a>, Error> {
         let mut random = SplitMix64(self.options.seed);
         self.burn_in(graph, &mut random)?;
-        self.samples.clear();
+        // The memory of the last answer goes first.
+        self.kept = Kept::default();
+        self.kept = Kept::new(graph, self.options.samples);
         self.marginals.clear();
         self.marginals.resize(graph.all_states(), 0.0);
         let count = self.options.samples;
@@ -325,8 +330,6 @@ impl Engine for Gibbs {
 impl FactorBeliefs for Gibbs {
     fn factor(&self, graph: &FactorGraph, factor: usize, into: &mut [f64]) {
         let share = 1.0 / self.options.samples as f64;
-        for labels in self.samples.chunks_exact(graph.variables().max(1)) {
-            into[graph.entry(factor, labels)] += share;
-        }
+        self.kept.add_shares(graph, factor, share, into);
     }
 }

@@ -6,7 +6,7 @@ use fieldmark_graph::exact::{Enumeration, JunctionTree, Tree};
 use fieldmark_graph::loopy::{LoopyBp, LoopyOptions, Schedule, Space};
 use fieldmark_graph::{
     Annealing, Beliefs, DualDecoder, DualOptions, Engine, Error, FactorGraph, FactorGraphBuilder, Gibbs,
-    GibbsOptions, LogZ, Scalar,
+    GibbsOptions, GibbsState, LogZ, Scalar,
 };
 
 const SCHEDULES: [Schedule; 4] = [
@@ -443,4 +443,59 @@ fn with_changed_score(graph: &FactorGraph, factor: usize, entry: usize, change: 
         builder.factor_with(0, graph.scope(other), &scores).unwrap();
     }
     builder.build()
+}
+
+#[test]
+fn gibbs_marginals_of_factors_are_counts_of_its_samples() {
+    for (labels, samples) in [(2, 50), (2, 1000), (20, 50), (20, 1000), (300, 300)] {
+        let mut builder = FactorGraphBuilder::default();
+        let mut random = SplitMix64(u64::from(labels));
+        for count in [2, labels, 3, labels] {
+            builder.variable(count).unwrap();
+        }
+        let scopes: [(&[u32], u32); 4] = [
+            (&[0, 1], 2 * labels),
+            (&[3], labels),
+            (&[1, 3], labels * labels),
+            (&[2, 0, 1], 6 * labels),
+        ];
+        for (scope, size) in scopes {
+            let scores: Vec<f64> = (0..size).map(|_| random.unit()).collect();
+            builder.factor_with(0, scope, &scores).unwrap();
+        }
+        let graph = builder.build();
+        let options = GibbsOptions {
+            burn_in: 3,
+            samples,
+            seed: 5,
+            ..GibbsOptions::default()
+        };
+        let mut random = SplitMix64(options.seed);
+        let mut state = GibbsState::default();
+        state.start_locally(&graph).unwrap();
+        let mut sweeps = Vec::new();
+        for _ in 0..options.burn_in + samples {
+            for variable in 0..4 {
+                state.draw(&graph, variable, 1.0, &mut random);
+            }
+            sweeps.push(state.labels().to_vec());
+        }
+        let mut sampler = Gibbs::new(options.clone()).unwrap();
+        let beliefs = sampler.sum(&graph).unwrap();
+        let mut found = Vec::new();
+        for factor in [0, 2, 3] {
+            let mut expected = vec![0.0; graph.scores(factor).len()];
+            for sample in &sweeps[options.burn_in..] {
+                let entry = graph.scope(factor).iter().fold(0, |entry, &variable| {
+                    entry * graph.labels(variable) + sample[variable as usize]
+                });
+                expected[entry as usize] += 1.0 / samples as f64;
+            }
+            beliefs.factor(factor, &mut found);
+            assert_eq!(
+                found, expected,
+                "{labels} labels, {samples} samples, factor {factor}"
+            );
+        }
+    }
 }
