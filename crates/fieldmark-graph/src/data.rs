@@ -1,6 +1,7 @@
 //! [`GraphDataset`]: observations of positions and instances, with gold label sets in several layers.
 
 use crate::describe::{Description, Layer, Per};
+use crate::error::{counted, there_are};
 use fieldmark_core::dataset::{DatasetError, GoldSets};
 use fieldmark_core::{Alphabet, Dataset, Gold, Observations};
 use std::ops::Range;
@@ -233,7 +234,7 @@ impl<'a> GraphInstance<'a> {
 #[non_exhaustive]
 pub enum DataError {
     /// The wrong number of gold sets.
-    #[error("{found} gold sets for {expected} layers with one variable per {per}")]
+    #[error("{} for {} with one variable per {per}", counted(*found as u64, "gold set"), counted(*expected as u64, "layer"))]
     Layers {
         /// How many were given.
         found: usize,
@@ -243,7 +244,7 @@ pub enum DataError {
         per: &'static str,
     },
     /// A label that is not in the alphabet of its layer.
-    #[error("label {label} of layer {layer:?} does not exist, there are {labels} labels")]
+    #[error("label {label} of layer {layer:?} does not exist, {}", there_are(*labels as u64, "label"))]
     UnknownLabel {
         /// The layer.
         layer: String,
@@ -253,7 +254,7 @@ pub enum DataError {
         labels: usize,
     },
     /// An observation that is not in the alphabet.
-    #[error("observation {id} does not exist, there are {observations} observations")]
+    #[error("observation {id} does not exist, {}", there_are(*observations as u64, "observation"))]
     UnknownObservation {
         /// The observation.
         id: u32,
@@ -527,7 +528,7 @@ mod tests {
         let error = builder.end_position(&known[..1]).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "1 gold sets for 2 layers with one variable per position"
+            "1 gold set for 2 layers with one variable per position"
         );
         let error = builder.end_position(&[known[0], Gold::Known(0)]).unwrap_err();
         assert_eq!(

@@ -1,11 +1,31 @@
 //! What can be wrong with a graph or with a question about it.
 
+/// A number and what it counts, in the singular or the plural.
+pub(crate) fn counted(count: u64, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
+}
+
+/// How many there are, with the verb.
+pub(crate) fn there_are(count: u64, noun: &str) -> String {
+    let verb = if count == 1 { "is" } else { "are" };
+    format!("there {verb} {}", counted(count, noun))
+}
+
+/// A size that may be too large for its type.
+fn at_least(bytes: u64) -> String {
+    match bytes {
+        u64::MAX => "more bytes than can be counted".into(),
+        _ => format!("at least {}", counted(bytes, "byte")),
+    }
+}
+
 /// Why a graph cannot be built, or inference on it is not possible.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A variable that the graph does not have.
-    #[error("variable {variable} does not exist, there are {variables} variables")]
+    #[error("variable {variable} does not exist, {}", there_are(*variables as u64, "variable"))]
     UnknownVariable {
         /// The variable.
         variable: u32,
@@ -13,7 +33,7 @@ pub enum Error {
         variables: usize,
     },
     /// A table that the pool does not have.
-    #[error("table {table} does not exist, there are {tables} tables")]
+    #[error("table {table} does not exist, {}", there_are(*tables as u64, "table"))]
     UnknownTable {
         /// The table.
         table: u32,
@@ -21,7 +41,7 @@ pub enum Error {
         tables: usize,
     },
     /// A label that a variable, or the side of a table, does not have.
-    #[error("label {label} of {of} {number} does not exist, there are {labels} labels")]
+    #[error("label {label} of {of} {number} does not exist, {}", there_are((*labels).into(), "label"))]
     UnknownLabel {
         /// "variable" or "side" of a table.
         of: &'static str,
@@ -33,7 +53,7 @@ pub enum Error {
         labels: u32,
     },
     /// A variable that may take no label.
-    #[error("variable {variable} has {labels} labels and may take none of them")]
+    #[error("variable {variable} has {} and may take none of them", counted((*labels).into(), "label"))]
     EmptyLabelSet {
         /// The variable.
         variable: u32,
@@ -41,7 +61,7 @@ pub enum Error {
         labels: u32,
     },
     /// The number of scores is not the product of the label counts.
-    #[error("a table of shape {shape:?} has {found} scores, expected {expected}")]
+    #[error("a table of shape {shape:?} has {}, expected {expected}", counted(*found as u64, "score"))]
     TableSize {
         /// Label counts.
         shape: Vec<u32>,
@@ -75,7 +95,7 @@ pub enum Error {
         score: f64,
     },
     /// Scores whose sum over the factors could overflow.
-    #[error("a score of magnitude {magnitude:e} overflows when it is summed over {factors} factors")]
+    #[error("a score of magnitude {magnitude:e} overflows when it is summed over {}", counted(*factors as u64, "factor"))]
     TooLarge {
         /// The largest magnitude of a score.
         magnitude: f64,
@@ -105,7 +125,7 @@ pub enum Error {
         variable: u32,
     },
     /// A labelling with too few or too many labels.
-    #[error("{found} labels for {expected} variables")]
+    #[error("{} for {}", counted(*found as u64, "label"), counted(*expected as u64, "variable"))]
     Length {
         /// Number of labels.
         found: usize,
@@ -132,8 +152,10 @@ pub enum Error {
     },
     /// Exact inference would need more memory than allowed.
     #[error(
-        "exact inference needs tables over {width} variables at once and at least {needed} bytes, {budget} are \
-         allowed; raise the budget, restrict labels or use loopy belief propagation"
+        "exact inference needs tables over {} at once and {}, {budget} are allowed; raise the budget, restrict labels or \
+         use loopy belief propagation",
+        counted(*width as u64, "variable"),
+        at_least(*needed)
     )]
     TooWide {
         /// Most variables in one table, as far as it was looked for.
@@ -165,4 +187,58 @@ pub enum Error {
         /// What it may be.
         expected: &'static str,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_agree_with_their_nouns() {
+        let too_large = |factors| Error::TooLarge {
+            magnitude: 1e300,
+            factors,
+        };
+        let end = |error: Error| {
+            error
+                .to_string()
+                .split_off("a score of magnitude 1e300 overflows ".len())
+        };
+        assert_eq!(end(too_large(1)), "when it is summed over 1 factor");
+        assert_eq!(end(too_large(2)), "when it is summed over 2 factors");
+        let unknown = |labels| Error::UnknownLabel {
+            of: "variable",
+            number: 0,
+            label: 7,
+            labels,
+        };
+        assert!(unknown(1).to_string().ends_with("there is 1 label"));
+        assert!(unknown(2).to_string().ends_with("there are 2 labels"));
+        let (found, expected) = (1, 2);
+        assert_eq!(
+            Error::Length { found, expected }.to_string(),
+            "1 label for 2 variables"
+        );
+    }
+
+    #[test]
+    fn sizes_beyond_all_numbers_are_told_as_such() {
+        let message = |width, needed| {
+            let budget = 8;
+            Error::TooWide {
+                width,
+                needed,
+                budget,
+            }
+            .to_string()
+        };
+        let start = "exact inference needs tables over 3 variables at once and";
+        assert!(message(3, 9).starts_with(&format!("{start} at least 9 bytes, 8 are allowed;")));
+        let more = format!("{start} more bytes than can be counted, 8 are allowed;");
+        assert!(
+            message(3, u64::MAX).starts_with(&more),
+            "{}",
+            message(3, u64::MAX)
+        );
+    }
 }

@@ -8,6 +8,7 @@ mod skip;
 pub use kinds::Kind;
 pub use skip::{Cut, Partners, Skip};
 
+use crate::error::counted;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -452,7 +453,8 @@ impl Description {
                 return wrong("one layer twice", "two different layers");
             }
             Form::Window(offsets) if offsets.len() != template.layers.len() || offsets.len() < 2 => {
-                let found = format!("{} layers and {} offsets", template.layers.len(), offsets.len());
+                let layers = counted(template.layers.len() as u64, "layer");
+                let found = format!("{layers} and {}", counted(offsets.len() as u64, "offset"));
                 return wrong(&found, "two or more layers, and an offset for each");
             }
             Form::Window(offsets) => {

@@ -2,6 +2,7 @@
 
 use super::DescriptionError;
 use crate::data::GraphInstance;
+use crate::error::counted;
 use fieldmark_core::Alphabet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -73,9 +74,12 @@ impl std::fmt::Display for Cut {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
-            "template {:?} would join {} pairs of positions in instance {}, its limit is {}: the pairs of nearest \
+            "template {:?} would join {} of positions in instance {}, its limit is {}: the pairs of nearest \
              occurrences were kept; raise max_edges or choose rarer observations",
-            self.template, self.found, self.instance, self.kept
+            self.template,
+            counted(self.found, "pair"),
+            self.instance + 1,
+            self.kept
         )
     }
 }

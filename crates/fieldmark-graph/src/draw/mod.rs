@@ -11,6 +11,7 @@ mod svg;
 #[cfg(test)]
 mod tests;
 
+use crate::error::there_are;
 use crate::{FactorGraph, GraphInstance, GraphModel, StructureError, Unroller};
 use fieldmark_core::Gold;
 use std::ops::Range;
@@ -71,7 +72,7 @@ pub enum DrawError {
         expected: usize,
     },
     /// A label that is not one of its layer.
-    #[error("label {label} of layer {layer:?} does not exist, there are {labels} labels")]
+    #[error("label {label} of layer {layer:?} does not exist, {}", there_are(*labels as u64, "label"))]
     UnknownLabel {
         /// The layer.
         layer: String,
@@ -287,12 +288,12 @@ fn caption(instance: GraphInstance<'_>, options: &DrawOptions, shown: &Range<u32
             shown.end,
             instance.len()
         );
-        let (factor, lead) = if beyond == 1 {
-            ("factor", "leads")
+        let (factor, lead, are) = if beyond == 1 {
+            ("factor", "leads", "is")
         } else {
-            ("factors", "lead")
+            ("factors", "lead", "are")
         };
-        caption += &format!("; {beyond} {factor} that {lead} to others are not drawn");
+        caption += &format!("; {beyond} {factor} that {lead} to others {are} not drawn");
     }
     caption
 }

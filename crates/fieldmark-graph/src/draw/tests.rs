@@ -306,6 +306,15 @@ fn a_long_instance_is_shown_in_part_and_says_so() {
     assert!(drawing.caption.starts_with("instance 1: positions 46–50 of 50"));
     let width = Layout::new(&drawing).width;
     assert!(width < 800.0, "{width}");
+    let all_but_one = DrawOptions {
+        positions: Some(0..3),
+        ..DrawOptions::default()
+    };
+    let drawing = draw(&Description::linear_chain("a"), 4, &all_but_one);
+    assert_eq!(
+        drawing.caption,
+        "instance 1: positions 1–3 of 4; 1 factor that leads to others is not drawn"
+    );
 }
 
 #[test]

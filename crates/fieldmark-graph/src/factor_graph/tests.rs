@@ -56,7 +56,7 @@ fn errors_carry_numbers() {
     );
     assert_eq!(
         text(builder.factor(0, &[0, 1], 3).unwrap_err()),
-        "table 3 does not exist, there are 1 tables"
+        "table 3 does not exist, there is 1 table"
     );
     assert_eq!(
         text(builder.forbid(table, &[0, 3]).unwrap_err()),

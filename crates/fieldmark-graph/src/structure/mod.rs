@@ -10,9 +10,9 @@ mod select;
 pub(crate) use edges::Edges;
 pub use edges::{ComputedFactors, Relate, Relations};
 
-use crate::Error;
 use crate::data::{GraphDataset, GraphInstance};
 use crate::describe::{Description, DescriptionError, Elementary};
+use crate::error::{Error, counted};
 use fieldmark_core::Alphabet;
 use fieldmark_core::feature_table::FeatureTable;
 use std::ops::Range;
@@ -81,8 +81,9 @@ pub enum StructureError {
     },
     /// Custom code that joins what is not there.
     #[error(
-        "template {template:?} joins positions {positions:?} of instance {instance}, expected {variables} different \
-         variables at positions below {length}"
+        "template {template:?} joins positions {positions:?} of instance {}, expected {} at positions below {length}",
+        instance + 1,
+        counted(*variables as u64, "different variable")
     )]
     Factor {
         /// The template.
@@ -97,7 +98,7 @@ pub enum StructureError {
         length: usize,
     },
     /// The wrong number of weights.
-    #[error("{found} weights for {expected} features")]
+    #[error("{} for {}", counted(*found as u64, "weight"), counted(*expected as u64, "feature"))]
     Weights {
         /// How many were given.
         found: usize,
@@ -108,7 +109,7 @@ pub enum StructureError {
     #[error(transparent)]
     Engine(Error),
     /// The graph of an instance cannot be built or answered.
-    #[error("instance {instance}: {error}")]
+    #[error("instance {}: {error}", instance + 1)]
     Graph {
         /// The instance.
         instance: usize,
@@ -432,7 +433,7 @@ fn forbidden(
             expected,
         };
         if names.len() != shape.len() {
-            return Err(wrong(format!("{} labels", shape.len())).into());
+            return Err(wrong(counted(shape.len() as u64, "label")).into());
         }
         let mut entry = 0;
         for ((name, &layer), &count) in names.iter().zip(&template.layers).zip(shape) {

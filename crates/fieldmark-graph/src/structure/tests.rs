@@ -240,7 +240,7 @@ fn a_relation_in_rust_joins_divisible_numbers() {
     let error = Structure::build(&data, &description, relations).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "template \"custom:a-a\" joins positions [0, 5] of instance 0, expected 2 different variables at positions below 5"
+        "template \"custom:a-a\" joins positions [0, 5] of instance 1, expected 2 different variables at positions below 5"
     );
     let itself = |_: GraphInstance<'_>, join: &mut dyn FnMut(&[u32])| join(&[1, 1]);
     let relations = Relations::none().with("divides", itself);
@@ -265,6 +265,12 @@ fn what_is_forbidden_has_no_weight() {
         error.to_string(),
         "template \"chain:a\" forbids [\"X\", \"Z\"], expected labels of the data in place of \"Z\""
     );
+    description.templates[0].forbid = vec![vec!["X".into(), "Z".into()]];
+    let error = Structure::build(&data, &description, Relations::none()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "template \"unary:a\" forbids [\"X\", \"Z\"], expected 1 label"
+    );
 }
 
 #[test]
@@ -283,7 +289,7 @@ fn limits_of_skips_are_reported() {
     assert_eq!((cuts[0].instance, cuts[0].found, cuts[0].kept), (0, 3, 2));
     assert_eq!(
         cuts[0].to_string(),
-        "template \"skip0\" would join 3 pairs of positions in instance 0, its limit is 2: the pairs of nearest \
+        "template \"skip0\" would join 3 pairs of positions in instance 1, its limit is 2: the pairs of nearest \
          occurrences were kept; raise max_edges or choose rarer observations"
     );
     let weights = vec![0.0; structure.weights()];

@@ -107,7 +107,7 @@ pub enum TrainError {
     #[error(transparent)]
     Optimize(#[from] OptimizeError),
     /// An instance that cannot be computed.
-    #[error("instance {instance}: {error}")]
+    #[error("instance {}: {error}", instance + 1)]
     Instance {
         /// The instance.
         instance: usize,

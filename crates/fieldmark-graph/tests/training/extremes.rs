@@ -97,7 +97,7 @@ fn gold_that_is_forbidden_is_refused_with_its_instance() {
         assert!(
             error
                 .to_string()
-                .starts_with("instance 1: no labelling satisfies the constraints")
+                .starts_with("instance 2: no labelling satisfies the constraints")
         );
     }
 }

@@ -186,9 +186,12 @@ fn tell_computed_factors(
     let found = structure.computed_factors(data)?;
     for cut in &found.cuts {
         let message = format!(
-            "the template {:?} would join {} pairs of positions here, and its limit is {}: those of nearest occurrences \
-             are joined. Raise max_edges, or join rarer observations",
-            cut.template, cut.found, cut.kept
+            "the template {:?} would join {} {} of positions here, and its limit is {}: those of nearest occurrences are \
+             joined. Raise max_edges, or join rarer observations",
+            cut.template,
+            cut.found,
+            if cut.found == 1 { "pair" } else { "pairs" },
+            cut.kept
         );
         let origin = origins.get(cut.instance).map(Origin::to_string);
         notices.add(NoticeKind::Skipped, &origin.unwrap_or_default(), None, message);

@@ -176,7 +176,7 @@ fn limits_of_templates_are_told_when_texts_are_marked() {
     let cuts = trained.notices.all();
     assert_eq!(cuts.len(), 3);
     assert!(
-        cuts[0].message.contains("would join 1 pairs of positions here"),
+        cuts[0].message.contains("would join 1 pair of positions here"),
         "{cuts:?}"
     );
 }
