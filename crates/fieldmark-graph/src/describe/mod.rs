@@ -247,6 +247,14 @@ pub enum DescriptionError {
         /// The layers that there are.
         layers: Vec<String>,
     },
+    /// A template whose layer has no name.
+    #[error("template {template:?} names no layer; it must name one of {layers:?}")]
+    UnnamedLayer {
+        /// The template.
+        template: String,
+        /// The layers that there are.
+        layers: Vec<String>,
+    },
     /// A template that needs other layers than it was given.
     #[error("template {template:?} is about {found}, expected {expected}")]
     Relation {
@@ -420,11 +428,10 @@ impl Description {
         };
         let mut layers = Vec::new();
         for &layer in names {
-            layers.push(self.layer(layer).ok_or_else(|| DescriptionError::UnknownLayer {
-                template: name.clone(),
-                layer: layer.clone(),
-                layers: self.layers.iter().map(|layer| layer.name.clone()).collect(),
-            })?);
+            layers.push(
+                self.layer(layer)
+                    .ok_or_else(|| self.unknown_layer(&name, layer))?,
+            );
         }
         let elementary = Elementary {
             name,
@@ -434,6 +441,20 @@ impl Description {
         };
         self.check_elementary(&elementary)?;
         Ok(elementary)
+    }
+
+    fn unknown_layer(&self, template: &str, layer: &str) -> DescriptionError {
+        let layers = self.layers.iter().map(|layer| layer.name.clone()).collect();
+        let template = template.to_owned();
+        if layer.is_empty() {
+            return DescriptionError::UnnamedLayer { template, layers };
+        }
+        let layer = layer.to_owned();
+        DescriptionError::UnknownLayer {
+            template,
+            layer,
+            layers,
+        }
     }
 
     fn check_elementary(&self, template: &Elementary) -> Result<(), DescriptionError> {

@@ -102,6 +102,17 @@ fn mistakes_are_sentences() {
         message(with(window("all", &[0, 1]))),
         "template \"window:a-all:0,1\" is about a layer with one variable per instance, expected one per position"
     );
+    assert_eq!(
+        message(with(Relation::Skip(Skip::same("", "w=")))),
+        "template \"skip:\" names no layer; it must name one of [\"a\", \"all\"]"
+    );
+    assert_eq!(
+        message(with(Relation::Window {
+            layers: vec!["a".into()],
+            offsets: vec![0]
+        })),
+        "template \"window:a:0\" is about 1 layer and 1 offset, expected two or more layers, and an offset for each"
+    );
     let nothing = Skip {
         same: None,
         ..Skip::same("a", "")

@@ -70,7 +70,11 @@ pub enum StructureError {
         template: String,
     },
     /// Custom code that was not given.
-    #[error("template {template:?} needs the relation {relation:?}, which is not among {known:?}")]
+    #[error(
+        "template {template:?} needs the relation {relation:?}, whose code was not given; such a relation is given in Rust, \
+         with Relations::with{}",
+        given(known)
+    )]
     UnknownRelation {
         /// The template.
         template: String,
@@ -116,6 +120,14 @@ pub enum StructureError {
         /// Why.
         error: Error,
     },
+}
+
+/// The relations that are there, if any.
+fn given(known: &[String]) -> String {
+    match known {
+        [] => String::new(),
+        known => format!("; given are {known:?}"),
+    }
 }
 
 /// The features of one template.

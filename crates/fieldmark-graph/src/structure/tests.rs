@@ -233,7 +233,15 @@ fn a_relation_in_rust_joins_divisible_numbers() {
     let error = Structure::build(&data, &description, Relations::none()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "template \"custom:a-a\" needs the relation \"divides\", which is not among []"
+        "template \"custom:a-a\" needs the relation \"divides\", whose code was not given; such a relation is given in Rust, \
+         with Relations::with"
+    );
+    let other = Relations::none().with("multiplies", |_, _| {});
+    let error = Structure::build(&data, &description, other).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .ends_with("in Rust, with Relations::with; given are [\"multiplies\"]")
     );
     let outside = |_: GraphInstance<'_>, join: &mut dyn FnMut(&[u32])| join(&[0, 5]);
     let relations = Relations::none().with("divides", outside);
