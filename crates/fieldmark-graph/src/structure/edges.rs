@@ -103,6 +103,21 @@ impl Structure {
         })
     }
 
+    /// The names of the templates of windows that do not fit into any instance of data.
+    pub fn empty_windows<'a>(&'a self, data: &'a GraphDataset) -> impl Iterator<Item = &'a str> {
+        let is_window = |form: &Form| matches!(form, Form::Window(_));
+        let templates = self.templates.iter().enumerate();
+        let empty = templates.filter(move |(number, template)| {
+            is_window(&template.elementary.form)
+                && data.instances().all(|instance| {
+                    let first = |_: &[u32]| Err(());
+                    self.for_each_factor(*number, instance.len(), &Edges::default(), first)
+                        .is_ok()
+                })
+        });
+        empty.map(|(_, template)| &template.elementary.name[..])
+    }
+
     /// Whether a template computes its factors from observations.
     fn has_computed_factors(&self) -> bool {
         let mut forms = self.templates.iter().map(|template| &template.elementary.form);

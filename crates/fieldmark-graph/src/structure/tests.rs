@@ -309,6 +309,21 @@ fn limits_of_skips_are_reported() {
 }
 
 #[test]
+fn windows_that_join_nothing_are_known() {
+    let mut description = Description::linear_chain("a");
+    for offsets in [vec![0, 2], vec![0, 3], vec![-1, 100_000]] {
+        let layers = vec!["a".into(), "a".into()];
+        description
+            .templates
+            .push(Template::new(Relation::Window { layers, offsets }));
+    }
+    let data = data(&description, &["u/X", "u/X v/Y u/X", "u/X v/Y"]);
+    let structure = Structure::build(&data, &description, Relations::none()).unwrap();
+    let names: Vec<&str> = structure.empty_windows(&data).collect();
+    assert_eq!(names, ["window:a-a:0,3", "window:a-a:-1,100000"]);
+}
+
+#[test]
 fn variables_have_places() {
     let description = Description::hierarchical("all", &["a", "b"], false, false);
     let mut builder = GraphDatasetBuilder::new(&description);

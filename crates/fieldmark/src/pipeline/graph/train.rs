@@ -176,7 +176,7 @@ fn check_labels(layers: &[LayerConfig], data: &GraphDataset) -> Result<(), Error
     Ok(())
 }
 
-/// What templates that look for distant positions did not find, or found too often.
+/// What templates that join distant positions did not find, or found too often.
 fn tell_computed_factors(
     structure: &Structure,
     data: &GraphDataset,
@@ -206,6 +206,12 @@ fn tell_computed_factors(
         let message = format!(
             "the template {template:?} joins nothing in the training data: no two positions share an observation as it wants \
              them to. Observations are called {observations:?}, …"
+        );
+        notices.add(NoticeKind::Skipped, "", None, message);
+    }
+    for template in structure.empty_windows(data) {
+        let message = format!(
+            "the template {template:?} joins nothing in the training data: no instance is long enough for its offsets"
         );
         notices.add(NoticeKind::Skipped, "", None, message);
     }

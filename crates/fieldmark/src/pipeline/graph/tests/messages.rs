@@ -192,6 +192,22 @@ fn a_template_that_joins_nothing_is_told() {
 }
 
 #[test]
+fn a_window_that_fits_nowhere_is_told() {
+    let window = |offset: u32| {
+        let templates = format!(
+            "graph.templates=[{{relation={{window={{layers=['pos','chunk'],offsets=[0,{offset}]}}}}}}]"
+        );
+        train(&parse(FACTORIAL, &[&templates]), &corpus()).notices
+    };
+    assert!(window(1).is_empty());
+    let told = &window(100_000).all()[0].message;
+    assert!(
+        told.contains("\"window:pos-chunk:0,100000\" joins nothing") && told.contains("long enough"),
+        "{told}"
+    );
+}
+
+#[test]
 fn spans_for_which_there_is_no_layer_are_told() {
     let text = "the Bank of Paris closed";
     let deep = &[(0..24, "EVENT"), (4..17, "ORG"), (12..17, "LOC")];
