@@ -1,7 +1,7 @@
 //! A drawing in the language of Graphviz.
 
 use super::palette::{COLOURS, colour_of};
-use super::{Drawing, Place};
+use super::{Drawing, Place, Variable};
 use std::fmt::{self, Write};
 
 pub(super) fn write(drawing: &Drawing) -> String {
@@ -33,7 +33,7 @@ fn write_variables(drawing: &Drawing, out: &mut String) -> fmt::Result {
             writeln!(
                 out,
                 "  v{number} [shape=box, style=rounded, label={}, tooltip={}];",
-                quoted(&lines(&[&drawing.bars[bar], &variable.text])),
+                quoted(&lines(&[&drawing.bars[bar], &variable.text, &gold(variable)])),
                 quoted(&variable.title)
             )?;
         }
@@ -51,7 +51,7 @@ fn write_variables(drawing: &Drawing, out: &mut String) -> fmt::Result {
             }
             let column = &drawing.columns[column];
             let position = column.number.to_string();
-            let label = lines(&[&position, &column.token, &variable.text]);
+            let label = lines(&[&position, &column.token, &variable.text, &gold(variable)]);
             writeln!(
                 out,
                 "    v{number} [shape=ellipse, style={}, label={}, tooltip={}];",
@@ -94,6 +94,15 @@ fn write_legend(drawing: &Drawing, out: &mut String) -> fmt::Result {
         )?;
     }
     writeln!(out, "  }}")
+}
+
+/// The gold label where another was found.
+fn gold(variable: &Variable) -> String {
+    if variable.differs {
+        format!("gold: {}", variable.gold)
+    } else {
+        String::new()
+    }
 }
 
 /// The texts that are not empty, one on each line.

@@ -242,7 +242,8 @@ impl<'a> Plan<'a> {
             .variables
             .iter()
             .filter(|variable| matches!(variable.place, Place::Cell { .. }));
-        let label = letters(&mut cells.map(|variable| &variable.text)).min(LABEL);
+        let texts = cells.flat_map(|variable| [&variable.text, &variable.gold]);
+        let label = letters(&mut texts.into_iter()).min(LABEL);
         let half_width = RADIUS.max(label as f64 * NARROW / 2.0 + 7.0);
         let names = letters(&mut drawing.rows.iter().chain(&drawing.bars)).min(2 * LABEL);
         let left = MARGIN + names as f64 * CHARACTER + 16.0 + self.left as f64 * LANE + COLUMN_ROOM;

@@ -33,7 +33,7 @@ pub struct DrawOptions {
     pub tokens: Vec<String>,
     /// A label for each variable, as [`Decoding::labels`](crate::Decoding::labels) has them; none for empty variables.
     pub labels: Vec<u32>,
-    /// Whether the gold of the instance is shown: in variables, or, if there are `labels`, where these differ.
+    /// Whether the gold of the instance is shown: in variables, or, if there are `labels`, under these where they differ.
     pub gold: bool,
 }
 
@@ -155,6 +155,8 @@ struct Variable {
     title: String,
     /// Whether its label is not the gold one.
     differs: bool,
+    /// The gold label if it differs, else nothing.
+    gold: String,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -200,7 +202,7 @@ impl Drawing {
         let beyond = drawing.add_factors(&subject, &drawn);
         drawing.caption = caption(instance, options, &shown, beyond);
         if drawing.variables.iter().any(|variable| variable.differs) {
-            drawing.caption += "; dashed: not the gold label";
+            drawing.caption += "; dashed: not the gold label, which stands below";
         }
         Ok(drawing)
     }
@@ -430,13 +432,15 @@ impl<'a> Subject<'a> {
             text = self.model.labels(layer).name(label).to_owned();
             title += &format!(": {text}");
         }
-        let mut differs = false;
+        let mut gold = String::new();
+        let differs = self.options.gold && decoded.is_some_and(|label| !self.gold(variable).allows(label));
         if self.options.gold {
-            let gold = self.gold_text(variable);
-            differs = decoded.is_some_and(|label| !self.gold(variable).allows(label));
-            title += &format!("{} gold {gold}", if decoded.is_some() { "," } else { ":" });
-            if decoded.is_none() {
-                text = gold;
+            let known = self.gold_text(variable);
+            title += &format!("{} gold {known}", if decoded.is_some() { "," } else { ":" });
+            match decoded {
+                None => text = known,
+                Some(_) if differs => gold = known,
+                Some(_) => {}
             }
         }
         Variable {
@@ -444,6 +448,7 @@ impl<'a> Subject<'a> {
             text,
             title,
             differs,
+            gold,
         }
     }
 

@@ -57,6 +57,7 @@ fn write_style(drawing: &Drawing, out: &mut String) -> fmt::Result {
          .fieldmark-graph .small{font-size:11px}\n\
          .fieldmark-graph .middle{text-anchor:middle}\n\
          .fieldmark-graph .variable{fill:#f5f7fa;stroke:#4a5462;stroke-width:1.3}\n\
+         .fieldmark-graph .gold{fill:#b3123f}\n\
          .fieldmark-graph .differs{stroke:#b3123f;stroke-width:2.4;stroke-dasharray:5 3}\n\
          .fieldmark-graph path{fill:none;stroke-width:1.3}\n",
     );
@@ -73,6 +74,7 @@ fn write_style(drawing: &Drawing, out: &mut String) -> fmt::Result {
          .fieldmark-graph .page{fill:#14181e}\n\
          .fieldmark-graph .faint{fill:#a3adba}\n\
          .fieldmark-graph .variable{fill:#222831;stroke:#a3adba}\n\
+         .fieldmark-graph .gold{fill:#ff9fb2}\n\
          .fieldmark-graph .differs{stroke:#ff9fb2}\n",
     );
     for (number, colour) in used {
@@ -176,23 +178,32 @@ fn towards(corner: Point, other: Point) -> Point {
 fn write_variables(drawing: &Drawing, layout: &Layout, out: &mut String) -> fmt::Result {
     for (variable, node) in drawing.variables.iter().zip(&layout.nodes) {
         let (x, y) = node.middle;
-        let text = match variable.place {
-            Place::Cell { .. } => shortened(&variable.text, LABEL),
-            Place::Bar(_) => shortened(&variable.text, (2.0 * node.half_width / NARROW) as usize),
+        let room = match variable.place {
+            Place::Cell { .. } => LABEL,
+            Place::Bar(_) => (2.0 * node.half_width / NARROW) as usize,
         };
-        writeln!(
+        write!(
             out,
             "<g><title>{}</title><rect class=\"variable{}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{}\" \
-             rx=\"{RADIUS}\"/><text class=\"small middle\" x=\"{x:.1}\" y=\"{:.1}\">{}</text></g>",
+             rx=\"{RADIUS}\"/><text class=\"small middle\" x=\"{x:.1}\" y=\"{:.1}\">{}</text>",
             Escaped(&variable.title),
             if variable.differs { " differs" } else { "" },
             x - node.half_width,
             y - RADIUS,
             2.0 * node.half_width,
             2.0 * RADIUS,
-            y + 4.0,
-            Escaped(&text)
+            if variable.differs { y - 3.0 } else { y + 4.0 },
+            Escaped(&shortened(&variable.text, room))
         )?;
+        if variable.differs {
+            write!(
+                out,
+                "<text class=\"small middle gold\" x=\"{x:.1}\" y=\"{:.1}\">{}</text>",
+                y + 10.0,
+                Escaped(&shortened(&variable.gold, room))
+            )?;
+        }
+        writeln!(out, "</g>")?;
     }
     Ok(())
 }

@@ -334,7 +334,25 @@ fn labels_and_scores_are_told() {
         .collect();
     assert_eq!(shown, [("L0", false), ("L1", true), ("L1", false), ("L2", true)]);
     assert_eq!(drawing.variables[1].title, "b at 1 (one): L1, gold L0");
-    assert!(drawing.caption.ends_with("; dashed: not the gold label"));
+    assert!(
+        drawing
+            .caption
+            .ends_with("; dashed: not the gold label, which stands below")
+    );
+    let svg = elements(&drawing.to_svg());
+    let gold = svg.iter().filter(|element| {
+        let classes = element.attribute("class").unwrap_or("");
+        classes.split(' ').any(|class| class == "gold")
+    });
+    assert_eq!(gold.map(|one| &one.text[..]).collect::<Vec<_>>(), ["L0", "L1"]);
+    let nodes = dot_statements(&drawing.to_dot());
+    let label = |name: &str| {
+        let node = nodes.iter().find(|one| one.name == name).unwrap();
+        let label = node.attributes.iter().find(|one| one.0 == "label");
+        label.unwrap().1.clone()
+    };
+    assert_eq!(label("v0"), "1\none\nL0");
+    assert_eq!(label("v1"), "1\none\nL1\ngold: L0");
     let dashed = dot_statements(&drawing.to_dot());
     let dashed = dashed
         .iter()
