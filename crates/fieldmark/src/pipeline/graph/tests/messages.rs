@@ -200,7 +200,8 @@ fn a_window_that_fits_nowhere_is_told() {
         train(&parse(FACTORIAL, &[&templates]), &corpus()).notices
     };
     assert!(window(1).is_empty());
-    let told = &window(100_000).all()[0].message;
+    let notices = window(100_000);
+    let told = &notices.all()[0].message;
     assert!(
         told.contains("\"window:pos-chunk:0,100000\" joins nothing") && told.contains("long enough"),
         "{told}"
