@@ -40,7 +40,7 @@ fn labels_of_all_layers_are_a_table_columns_or_json() {
     assert!(page.contains("DT B-NP") && page.contains("VB O"), "{page}");
 
     let json = place.run("tag joint.fmk new.txt --json --probs --marginals");
-    let answer: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let answer: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(answer["labels"]["pos"], serde_json::json!(["DT", "NN", "VB"]));
     assert_eq!(answer["tokens"][2]["text"], "barks");
     let sum: f64 = answer["marginals"]["chunk"][0]
@@ -52,7 +52,7 @@ fn labels_of_all_layers_are_a_table_columns_or_json() {
     assert!((sum - 1.0).abs() < 1e-9);
     assert_eq!(answer["converged"], true);
     let json = place.run("tag joint.fmk new.txt --json --nbest 2");
-    let answer: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let answer: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(answer["best"].as_array().unwrap().len(), 2);
     assert_eq!(answer["best"][0]["labels"], answer["labels"]);
 }
@@ -103,7 +103,7 @@ fn a_graph_shows_its_weights_and_is_drawn() {
         overview.contains("between:pos-chunk") && overview.contains("chain:pos"),
         "{overview}"
     );
-    let json: serde_json::Value = serde_json::from_str(&place.run("inspect joint.fmk --json")).unwrap();
+    let json: Value = serde_json::from_str(&place.run("inspect joint.fmk --json")).unwrap();
     assert_eq!(json["templates"].as_array().unwrap().len(), 5);
     place.run("inspect joint.fmk --data train.txt --instance 2 --draw graph.svg");
     let svg = place.read("graph.svg");
@@ -232,7 +232,7 @@ fn answers_tell_how_sure_inference_is_of_them() {
     assert_eq!(loopy["probabilities_converged"], false);
     assert!(told.contains("their probabilities are rough"), "{told}");
     for scores in [
-        "eval --model other.fmk gold.txt",
+        "eval --model other.fmk train.txt",
         "cv other.toml --folds 2 -o training.max_iterations=3",
     ] {
         let told = errors(&place.command(scores).done().success());
@@ -317,7 +317,7 @@ fn a_graph_marks_and_is_scored_in_one_go() {
         "{page}"
     );
     let json = place.run("eval --model joint.fmk train.txt --json");
-    let answer: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let answer: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(answer["measures"][0]["measure"], "joint accuracy");
     assert_eq!(answer["measures"][0]["value"], 1.0);
     assert!(answer["labels"]["pos"].is_object(), "{json}");
@@ -440,7 +440,7 @@ fn scores_tell_over_how_many_tokens_they_are_counted() {
         assert!(words(&table).iter().any(|line| line == row), "{row}\n{table}");
     }
     let json = place.run("eval --model joint.fmk partial.txt --json");
-    let answer: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let answer: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(answer["measures"][0]["tokens"], 7);
 }
 
@@ -453,7 +453,7 @@ fn a_report_is_written_with_a_config_too() {
     place.run("init chunking --output chain.toml");
     place.run("train chain.toml -o data.train=[\"train.txt\"] --model chain.fmk --report chain.json");
     for (file, labels) in [("graph.json", 6), ("chain.json", 3)] {
-        let report: serde_json::Value = serde_json::from_str(&place.read(file)).unwrap();
+        let report: Value = serde_json::from_str(&place.read(file)).unwrap();
         assert_eq!(report["sequences"], 4, "{report}");
         assert_eq!(report["tokens"], 12, "{report}");
         assert_eq!(report["labels"], labels, "{report}");
@@ -465,7 +465,7 @@ fn a_report_is_written_with_a_config_too() {
         assert!(report["iterations"][0]["loss"].is_number(), "{report}");
         assert!(report["stop"].is_string(), "{report}");
     }
-    let report: serde_json::Value = serde_json::from_str(&place.read("graph.json")).unwrap();
+    let report: Value = serde_json::from_str(&place.read("graph.json")).unwrap();
     assert!(report["warm_weights"].as_u64().unwrap() > 0, "{report}");
     let error = place.refuse("train joint.toml --model again.fmk --report joint.toml");
     assert!(error.contains("--report"), "{error}");
