@@ -7,6 +7,7 @@ mod commands;
 mod console;
 mod documents;
 mod failure;
+mod inference;
 mod interrupt;
 mod memory;
 mod options;

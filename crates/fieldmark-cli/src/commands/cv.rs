@@ -4,10 +4,10 @@ mod compare;
 mod page;
 pub(super) mod results;
 
-use crate::commands::tag::graph::{tell_inference, tell_unanswered};
 use crate::console::Console;
 use crate::documents;
 use crate::failure::Failure;
+use crate::inference::{tell_inference, tell_unanswered};
 use crate::interrupt;
 use crate::options::machine::Threads;
 use crate::options::significance::TestOptions;

@@ -2,7 +2,7 @@
 
 mod answer;
 mod documents;
-pub(crate) mod graph;
+mod graph;
 mod json;
 mod limits;
 mod prose;
