@@ -1,4 +1,7 @@
 //! [`GraphDataset`]: observations of positions and instances, with gold label sets in several layers.
+//!
+//! Beside its gold set, a variable may have a set of *candidates*: what a dictionary or another model leaves possible. No
+//! labelling has another label there, in training as in use, so that factors over many variables stay small.
 
 use crate::describe::{Description, Layer, Per};
 use crate::error::{counted, there_are};
@@ -28,6 +31,8 @@ struct LayerData {
     layer: Layer,
     labels: Alphabet,
     gold: GoldSets,
+    /// The labels that each variable may take, [`Gold::Unknown`] if all; empty if all may take all.
+    candidates: GoldSets,
 }
 
 /// One instance of a [`GraphDataset`].
@@ -103,6 +108,7 @@ impl GraphDataset {
                 layer,
                 labels,
                 gold: data.into_gold(),
+                candidates: GoldSets::default(),
             }],
             whole: Observations::default(),
             borders,
@@ -127,8 +133,12 @@ impl GraphDataset {
             numbers.for_each(|number| hash.update(&number.to_le_bytes()));
         };
         add(&self.borders);
-        for layer in &self.layers {
-            let (codes, sets) = layer.gold.numbers();
+        for sets in self
+            .layers
+            .iter()
+            .flat_map(|layer| [&layer.gold, &layer.candidates])
+        {
+            let (codes, sets) = sets.numbers();
             add(codes);
             sets.for_each(&mut add);
         }
@@ -140,7 +150,7 @@ impl GraphDataset {
         let layers = self
             .layers
             .iter()
-            .map(|layer| layer.labels.memory() + layer.gold.memory());
+            .map(|layer| layer.labels.memory() + layer.gold.memory() + layer.candidates.memory());
         self.observations.memory()
             + self.unary.memory()
             + self.steps.memory()
@@ -212,6 +222,21 @@ impl<'a> GraphInstance<'a> {
         match layer.layer.per {
             Per::Position => layer.gold.get(self.start + position as usize),
             Per::Instance => layer.gold.get(self.index),
+        }
+    }
+
+    /// The labels that a variable may take: [`Gold::Unknown`] if all. They include its gold set.
+    ///
+    /// # Panics
+    /// If there is no such variable.
+    pub fn candidates(&self, layer: usize, position: u32) -> Gold<'a> {
+        let layer = &self.data.layers[layer];
+        if layer.candidates.is_empty() {
+            return Gold::Unknown;
+        }
+        match layer.layer.per {
+            Per::Position => layer.candidates.get(self.start + position as usize),
+            Per::Instance => layer.candidates.get(self.index),
         }
     }
 
@@ -297,6 +322,8 @@ pub struct GraphDatasetBuilder {
     positions: usize,
     /// One more than the largest number of an observation that another alphabet numbers.
     numbered: usize,
+    /// The candidates of the open variable of each layer; empty if it may take every label.
+    candidates: Vec<Vec<u32>>,
 }
 
 impl GraphDatasetBuilder {
@@ -324,8 +351,10 @@ impl GraphDatasetBuilder {
             layer: layer.clone(),
             labels,
             gold: GoldSets::default(),
+            candidates: GoldSets::default(),
         });
         Self {
+            candidates: vec![Vec::new(); description.layers.len()],
             data: GraphDataset {
                 observations,
                 unary: Observations::default(),
@@ -406,6 +435,16 @@ impl GraphDatasetBuilder {
         Ok(())
     }
 
+    /// Lets the open variable of a layer take these labels only, and those of its gold set.
+    ///
+    /// # Panics
+    /// If there is no such layer.
+    pub fn candidates(&mut self, layer: usize, labels: &[u32]) -> Result<(), DataError> {
+        check_gold(&self.data.layers[layer], Gold::Ambiguous(labels))?;
+        self.candidates[layer] = labels.to_vec();
+        Ok(())
+    }
+
     /// Closes the open position, with a gold set for each layer per position.
     pub fn end_position(&mut self, gold: &[Gold<'_>]) -> Result<(), DataError> {
         if self.positions as u64 + 1 > u64::from(u32::MAX) {
@@ -441,9 +480,10 @@ impl GraphDatasetBuilder {
         for (layer, gold) in layers().zip(gold) {
             check_gold(layer, *gold)?;
         }
-        let layers = self.data.layers.iter_mut().filter(|layer| layer.layer.per == per);
-        for (layer, gold) in layers.zip(gold) {
-            layer.gold.add(*gold)?;
+        let layers = self.data.layers.iter_mut().zip(&mut self.candidates);
+        let layers = layers.filter(|(layer, _)| layer.layer.per == per);
+        for ((layer, candidates), gold) in layers.zip(gold) {
+            layer.add(*gold, candidates)?;
         }
         Ok(())
     }
@@ -469,8 +509,31 @@ impl GraphDatasetBuilder {
         for layer in &mut self.data.layers {
             layer.labels.shrink_to_fit();
             layer.gold.shrink_to_fit();
+            layer.candidates.shrink_to_fit();
         }
         self.data
+    }
+}
+
+impl LayerData {
+    /// Adds a variable, and takes its candidates.
+    fn add(&mut self, gold: Gold<'_>, candidates: &mut Vec<u32>) -> Result<(), DatasetError> {
+        if !candidates.is_empty() {
+            // All variables before may take every label.
+            while self.candidates.len() < self.gold.len() {
+                self.candidates.add(Gold::Unknown)?;
+            }
+            match gold {
+                Gold::Known(label) => candidates.push(label),
+                Gold::Ambiguous(set) => candidates.extend_from_slice(set),
+                Gold::Unknown => {}
+            }
+            self.candidates.add(Gold::Ambiguous(candidates))?;
+            candidates.clear();
+        } else if !self.candidates.is_empty() {
+            self.candidates.add(Gold::Unknown)?;
+        }
+        self.gold.add(gold)
     }
 }
 

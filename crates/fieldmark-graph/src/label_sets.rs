@@ -66,8 +66,13 @@ impl LabelSets {
         self.count(variable) == self.labels(variable)
     }
 
+    /// Whether every variable may take every label.
+    pub fn are_full(&self) -> bool {
+        (0..self.variables() as u32).all(|variable| self.is_full(variable))
+    }
+
     /// The labels that a variable may take, in order.
-    pub fn iter(&self, variable: u32) -> impl Iterator<Item = u32> + '_ {
+    pub fn iter(&self, variable: u32) -> impl Iterator<Item = u32> + Clone + '_ {
         self.words(variable)
             .iter()
             .enumerate()

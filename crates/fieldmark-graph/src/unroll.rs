@@ -7,6 +7,7 @@ use crate::data::GraphInstance;
 use crate::describe::Form;
 use crate::structure::{Edges, Places, Structure, StructureError};
 use crate::{Cut, Error, FactorGraph, FactorGraphBuilder};
+use fieldmark_core::Gold;
 use fieldmark_core::feature_table::features_of;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -178,7 +179,7 @@ impl<'m> Unroller<'m> {
         chain.is_some()
     }
 
-    /// The graph of an instance, in which every label is allowed that templates do not forbid.
+    /// The graph of an instance, in which every candidate is allowed that templates do not forbid.
     pub fn unroll(mut self, instance: GraphInstance<'_>) -> Result<Unrolled, StructureError> {
         self.unroll_in_place(instance)?;
         Ok(self.memory)
@@ -275,7 +276,24 @@ pub(crate) fn unroll(
     }
     into.first_factor.push(factors);
     into.graph = builder.build();
+    keep_candidates(instance, &places, &mut into.graph)?;
     into.stamp = base.stamp;
+    Ok(())
+}
+
+/// Lets variables take their candidates only.
+fn keep_candidates(
+    instance: GraphInstance<'_>,
+    places: &Places,
+    graph: &mut FactorGraph,
+) -> Result<(), Error> {
+    for (variable, layer, position) in places.variables(instance.len()) {
+        match instance.candidates(layer, position) {
+            Gold::Unknown => {}
+            Gold::Known(label) => graph.clamp(variable, label)?,
+            Gold::Ambiguous(labels) => graph.restrict(variable, labels.iter().copied())?,
+        }
+    }
     Ok(())
 }
 

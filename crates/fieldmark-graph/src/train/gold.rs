@@ -28,7 +28,11 @@ impl InstanceGold {
         for (variable, layer, position) in structure.places(instance.len()).variables(instance.len()) {
             self.known.push(match instance.gold(layer, position) {
                 Gold::Known(label) => label,
-                Gold::Unknown => UNKNOWN,
+                // What has one candidate is known, whoever says so.
+                Gold::Unknown => match instance.candidates(layer, position) {
+                    Gold::Known(label) => label,
+                    _ => UNKNOWN,
+                },
                 Gold::Ambiguous(set) => {
                     self.ambiguous.push((variable, set.to_vec()));
                     UNKNOWN

@@ -55,7 +55,7 @@ impl Prepared {
 pub(super) struct Worker {
     /// Σ of the finite scores that the neighbours of a variable leave it, by label.
     local: Vec<f64>,
-    /// How many neighbours forbid a label.
+    /// How many neighbours forbid a label, and one more if it is no candidate.
     violations: Vec<u32>,
     /// D, by label.
     difference: Vec<f64>,
@@ -77,6 +77,8 @@ struct Context<'a> {
     prepared: &'a Prepared,
     graph: &'a FactorGraph,
     gold: &'a InstanceGold,
+    /// Whether templates or candidates forbid something.
+    forbids: bool,
 }
 
 impl Context<'_> {
@@ -144,6 +146,7 @@ impl Worker {
             prepared,
             graph,
             gold,
+            forbids: prepared.forbids || !graph.label_sets().are_full(),
         };
         self.sum_locally(&context);
         let mut loss = self.unary_terms(&context)?;
@@ -175,6 +178,14 @@ impl Worker {
         }
         self.violations.clear();
         self.violations.resize(graph.all_states(), 0);
+        if !graph.label_sets().are_full() {
+            for variable in 0..graph.variables() as u32 {
+                let violations = &mut self.violations[graph.states(variable)];
+                for (label, count) in (0..).zip(violations) {
+                    *count += u32::from(!graph.label_sets().contains(variable, label));
+                }
+            }
+        }
         for factor in 0..graph.factors() {
             let scores = graph.scores(factor);
             for (place, &variable) in graph.scope(factor).iter().enumerate() {

@@ -343,12 +343,18 @@ impl<'a> SampleRank<'a> {
     }
 }
 
-/// Random labels.
+/// Random labels, each one of its candidates.
 fn start(structure: &Structure, instance: GraphInstance<'_>, random: &mut SplitMix64) -> Vec<u32> {
     let places = structure.places(instance.len());
     let variables = places.variables(instance.len());
     variables
-        .map(|(_, layer, _)| random.below(structure.labels[layer]))
+        .map(
+            |(_, layer, position)| match instance.candidates(layer, position) {
+                Gold::Known(label) => label,
+                Gold::Ambiguous(set) => set[random.below(set.len() as u32) as usize],
+                Gold::Unknown => random.below(structure.labels[layer]),
+            },
+        )
         .collect()
 }
 

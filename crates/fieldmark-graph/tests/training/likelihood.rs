@@ -13,7 +13,7 @@ fn enumerated(structure: &Structure, weights: &[f64], data: &GraphDataset) -> f6
     for index in 0..data.len() {
         let graph = graph(structure, weights, data, index);
         let everything: Vec<Vec<u32>> = (0..graph.variables() as u32)
-            .map(|variable| (0..graph.labels(variable)).collect())
+            .map(|variable| possible(&graph, variable))
             .collect();
         let log_z = |sets: &[Vec<u32>]| {
             let mut scores = Vec::new();
@@ -28,9 +28,14 @@ fn enumerated(structure: &Structure, weights: &[f64], data: &GraphDataset) -> f6
 #[test]
 fn exact_likelihood_is_that_of_enumeration() {
     for (name, description) in descriptions() {
-        for (seed, labels) in [Labels::Complete, Labels::Partial, Labels::Hidden]
-            .into_iter()
-            .enumerate()
+        for (seed, labels) in [
+            Labels::Complete,
+            Labels::Partial,
+            Labels::Hidden,
+            Labels::Candidates,
+        ]
+        .into_iter()
+        .enumerate()
         {
             let data = data(&description, labels, seed as u64);
             let structure = Structure::build(&data, &description, relations()).unwrap();
@@ -84,7 +89,7 @@ fn bethe_value_and_gradient_belong_together_where_messages_converge() {
         ..LoopyOptions::default()
     };
     for (name, description) in descriptions() {
-        for labels in [Labels::Complete, Labels::Partial] {
+        for labels in [Labels::Complete, Labels::Partial, Labels::Candidates] {
             // Unknown labels may need transitions that were never seen.
             if name == "forbidding" && labels != Labels::Complete {
                 continue;

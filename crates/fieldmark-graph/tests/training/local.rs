@@ -14,7 +14,7 @@ fn defined_for_complete_labels(structure: &Structure, weights: &[f64], data: &Gr
         for factor in 0..graph.factors() {
             let mut sets = gold.clone();
             for &variable in graph.scope(factor) {
-                sets[variable as usize] = (0..graph.labels(variable)).collect();
+                sets[variable as usize] = possible(&graph, variable);
             }
             let mut scores = Vec::new();
             for_each_labelling(&sets, |labels| scores.push(graph.score(labels).unwrap()));
@@ -51,7 +51,7 @@ fn defined_for_partial_labels(structure: &Structure, weights: &[f64], data: &Gra
                     sets[variable as usize] = if restricted {
                         gold[variable as usize].clone()
                     } else {
-                        (0..graph.labels(variable)).collect()
+                        possible(&graph, variable)
                     };
                 }
                 let mut scores = Vec::new();
@@ -73,21 +73,20 @@ fn piecewise(structure: &Structure, weights: &[f64], data: &GraphDataset) -> f64
         let graph = graph(structure, weights, data, index);
         let gold = allowed(data, index);
         for factor in 0..graph.factors() {
-            let all = log_sum(graph.scores(factor));
-            let sets: Vec<Vec<u32>> = graph
-                .scope(factor)
-                .iter()
-                .map(|&v| gold[v as usize].clone())
-                .collect();
-            let mut scores = Vec::new();
-            for_each_labelling(&sets, |labels| {
-                let mut full = vec![0; graph.variables()];
-                for (&variable, &label) in graph.scope(factor).iter().zip(labels) {
-                    full[variable as usize] = label;
-                }
-                scores.push(graph.scores(factor)[entry(&graph, factor, &full)]);
-            });
-            loss += all - log_sum(&scores);
+            let log_z = |labels: &dyn Fn(u32) -> Vec<u32>| {
+                let sets: Vec<Vec<u32>> = graph.scope(factor).iter().map(|&v| labels(v)).collect();
+                let mut scores = Vec::new();
+                for_each_labelling(&sets, |labels| {
+                    let mut full = vec![0; graph.variables()];
+                    for (&variable, &label) in graph.scope(factor).iter().zip(labels) {
+                        full[variable as usize] = label;
+                    }
+                    scores.push(graph.scores(factor)[entry(&graph, factor, &full)]);
+                });
+                log_sum(&scores)
+            };
+            loss += log_z(&|variable| possible(&graph, variable))
+                - log_z(&|variable| gold[variable as usize].clone());
         }
     }
     loss
@@ -135,22 +134,20 @@ fn pseudolikelihood_of_complete_labels() {
 }
 
 #[test]
-fn pseudolikelihood_of_partial_labels_and_hidden_layers() {
-    check(
-        &Loss::Pseudolikelihood,
-        Labels::Partial,
-        defined_for_partial_labels,
-    );
-    check(
-        &Loss::Pseudolikelihood,
-        Labels::Hidden,
-        defined_for_partial_labels,
-    );
+fn pseudolikelihood_of_partial_labels_hidden_layers_and_candidates() {
+    for labels in [Labels::Partial, Labels::Hidden, Labels::Candidates] {
+        check(&Loss::Pseudolikelihood, labels, defined_for_partial_labels);
+    }
 }
 
 #[test]
 fn piecewise_loss() {
-    for labels in [Labels::Complete, Labels::Partial, Labels::Hidden] {
+    for labels in [
+        Labels::Complete,
+        Labels::Partial,
+        Labels::Hidden,
+        Labels::Candidates,
+    ] {
         check(&Loss::Piecewise, labels, piecewise);
     }
 }

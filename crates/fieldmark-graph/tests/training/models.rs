@@ -15,6 +15,8 @@ pub enum Labels {
     Partial,
     /// The first layer is hidden.
     Hidden,
+    /// As partial, and some variables may take only some labels.
+    Candidates,
 }
 
 /// Three positions at once, so that factors of three variables are tested.
@@ -102,6 +104,9 @@ pub fn data(description: &Description, labels: Labels, seed: u64) -> GraphDatase
                 builder.observe("x", random.unit() as f32 * 2.0 - 0.5).unwrap();
             }
             let sets = gold_sets(description, Per::Position, labels, &counts, &mut random);
+            if labels == Labels::Candidates {
+                add_candidates(description, &counts, &mut builder, &mut random);
+            }
             builder.end_position(&as_gold(&sets)).unwrap();
         }
         builder
@@ -128,12 +133,29 @@ fn gold_sets(
             let label = random.below(count);
             match labels {
                 Labels::Hidden if index == 0 => None,
-                Labels::Partial if kind == 0 => None,
-                Labels::Partial if kind == 1 => Some(vec![label, (label + 1) % count]),
+                Labels::Partial | Labels::Candidates if kind == 0 => None,
+                Labels::Partial | Labels::Candidates if kind == 1 => Some(vec![label, (label + 1) % count]),
                 _ => Some(vec![label]),
             }
         })
         .collect()
+}
+
+/// One or two labels that some variables of the open position may take.
+fn add_candidates(
+    description: &Description,
+    counts: &[u32],
+    builder: &mut GraphDatasetBuilder,
+    random: &mut SplitMix64,
+) {
+    for (layer, &count) in counts.iter().enumerate() {
+        let first = random.below(count);
+        let labels = [first, (first + 1) % count];
+        let some = random.below(3) as usize;
+        if description.layers[layer].per == Per::Position && some > 0 {
+            builder.candidates(layer, &labels[..some]).unwrap();
+        }
+    }
 }
 
 fn as_gold(sets: &[Option<Vec<u32>>]) -> Vec<Gold<'_>> {
@@ -155,7 +177,11 @@ pub fn allowed(data: &GraphDataset, index: usize) -> Vec<Vec<u32>> {
     let instance = data.instance(index);
     let set = |layer: usize, position: u32| -> Vec<u32> {
         let all = 0..data.labels(layer).len() as u32;
-        all.filter(|&label| instance.gold(layer, position).allows(label))
+        let (gold, candidates) = (
+            instance.gold(layer, position),
+            instance.candidates(layer, position),
+        );
+        all.filter(|&label| gold.allows(label) && candidates.allows(label))
             .collect()
     };
     let per = |per: Per| {
@@ -176,6 +202,11 @@ pub fn allowed(data: &GraphDataset, index: usize) -> Vec<Vec<u32>> {
 pub fn graph(structure: &Structure, weights: &[f64], data: &GraphDataset, index: usize) -> FactorGraph {
     let unroller = Unroller::new(structure, weights).unwrap();
     unroller.unroll(data.instance(index)).unwrap().into_graph()
+}
+
+/// The labels that a variable may take, whatever gold says.
+pub fn possible(graph: &FactorGraph, variable: u32) -> Vec<u32> {
+    graph.label_sets().iter(variable).collect()
 }
 
 /// Calls `visit` with every way to choose a label from each set.

@@ -57,6 +57,10 @@ pub struct LayerConfig {
     /// Labels are in this column: `?` is open, `A|B` is one of both. Without it, they are made from spans.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<String>,
+    /// A token may only have the labels that this column says, `A|B` for one of both, in training as in use: what a lexicon or
+    /// another model leaves possible. `?` leaves all. In training, the label of a token is always possible.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub candidates: Option<String>,
     /// Of a layer per instance: labels are what the documents say under this key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub meta: Option<String>,

@@ -20,8 +20,8 @@ pub(super) struct StepTable {
     pub linear: Vec<f64>,
     /// The largest score.
     pub largest: f64,
-    /// The tables that it was made of, to see whether they are still the same.
-    sources: Vec<f64>,
+    /// The tables that it was made of, to see whether they are still the same; none if it is of this graph alone.
+    sources: Option<Vec<f64>>,
     used: bool,
 }
 
@@ -116,7 +116,9 @@ impl StepTables {
             return true;
         }
         let scores = path.factors(step).iter().map(|&factor| graph.scores(factor));
-        let mut sources = &table.sources[..];
+        let Some(mut sources) = table.sources.as_deref() else {
+            return false;
+        };
         for scores in scores {
             match sources.strip_prefix(scores) {
                 Some(rest) => sources = rest,
@@ -155,16 +157,16 @@ impl StepTables {
         }
         let mut linear = scores.clone();
         let largest = to_linear(&mut linear);
-        let sources = path.factors(step).iter();
+        // Label sets that leave few of the labels hardly come again, and tables may be far larger than what they leave.
+        let tables = path.factors(step).iter().map(|&factor| graph.scores(factor));
+        let lasts = tables.clone().map(<[f64]>::len).sum::<usize>() as u64 <= size.saturating_mul(4);
         Ok(StepTable {
             rows: rows_of(domains, path, step, &scope),
             width,
             scores,
             linear,
             largest,
-            sources: sources
-                .flat_map(|&factor| graph.scores(factor).iter().copied())
-                .collect(),
+            sources: lasts.then(|| tables.flatten().copied().collect()),
             used: false,
         })
     }
@@ -193,7 +195,8 @@ impl StepTables {
 
 impl StepTable {
     fn bytes(&self) -> u64 {
-        let numbers = self.scores.len() + self.linear.len() + self.sources.len();
+        let sources = self.sources.as_ref().map_or(0, Vec::len);
+        let numbers = self.scores.len() + self.linear.len() + sources;
         (numbers * size_of::<f64>() + self.rows.len() * size_of::<Row>()) as u64
     }
 }

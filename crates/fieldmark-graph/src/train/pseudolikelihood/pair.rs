@@ -192,7 +192,7 @@ impl Worker {
         let states = graph.states(graph.scope(factor)[place]);
         let mut side = std::mem::take(&mut self.sides[place]);
         side.clear();
-        if !context.prepared.forbids {
+        if !context.forbids {
             side.extend_from_slice(&self.local[states]);
             if let Some(line) = context.line(factor, place) {
                 line.of(graph.scores(factor))

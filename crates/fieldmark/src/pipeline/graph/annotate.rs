@@ -3,7 +3,7 @@
 use super::GraphPipeline;
 use super::answer::{GraphAnswer, GraphReport, ImpossibleInstance};
 use super::confidence::SpanRules;
-use super::describe::{Numbers, cut, describe, instance_name};
+use super::describe::{Numbers, columns, cut, describe, instance_name};
 use super::gold::{OPEN, alternatives, layer_labels, layer_spans, tell_left_out};
 use super::infer::{KnownInstance, span_rules};
 use super::score::{GraphTest, known, wrong};
@@ -246,7 +246,7 @@ impl<'p> GraphAnnotator<'p> {
             .map(|layer| model.labels(layer).clone())
             .collect();
         let mut builder = GraphDatasetBuilder::with_alphabets(model.description(), Alphabet::new(), labels);
-        sentences.try_for_each(text, front.extractor.columns(), |index, sequence| {
+        sentences.try_for_each(text, &columns(&front.extractor, layers), |index, sequence| {
             let cell = |layer: usize, position: usize| match cells {
                 Some(cells) => cells[layer][index][position].as_str(),
                 None => OPEN,

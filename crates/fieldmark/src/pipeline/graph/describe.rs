@@ -8,8 +8,9 @@ use crate::pipeline::stack::Labellers;
 use fieldmark_core::Alphabet;
 use fieldmark_graph::{Description, GraphDatasetBuilder, Per, Relation};
 use fieldmark_text::document::Document;
-use fieldmark_text::features::{Extraction, Growing, Numbering, Sequence};
+use fieldmark_text::features::{Extraction, Extractor, Growing, Numbering, Sequence};
 use fieldmark_text::formats::Notices;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// Cuts a document into instances.
@@ -38,7 +39,13 @@ pub(super) fn instance_name(config: &Config) -> InstanceName {
         .unwrap_or_default()
 }
 
-/// Adds an instance to a data set. `labels` gives the cell of a layer at a position, and `number` the number of a label,
+/// The columns that an instance is described from: those of features, then those of candidates.
+pub(super) fn columns(extractor: &Extractor, layers: &[LayerConfig]) -> Vec<String> {
+    let candidates = layers.iter().filter_map(|layer| layer.candidates.clone());
+    extractor.columns().iter().cloned().chain(candidates).collect()
+}
+
+/// Adds an instance to a data set; its columns are those of [`columns`]. `labels` gives the cell of a layer at a position, and `number` the number of a label,
 /// if it has one.
 pub(super) fn describe<'c, N: Numbering>(
     extraction: &mut Extraction<'_, N>,
@@ -49,7 +56,11 @@ pub(super) fn describe<'c, N: Numbering>(
     mut number: impl FnMut(&mut GraphDatasetBuilder, usize, &str) -> Option<u32>,
 ) -> Result<(), Error> {
     // A choice between labels of which one has no number is open.
-    let mut set_of = |builder: &mut GraphDatasetBuilder, layer: usize, position: usize| -> Vec<u32> {
+    let set_of = |number: &mut dyn FnMut(&mut GraphDatasetBuilder, usize, &str) -> Option<u32>,
+                  builder: &mut GraphDatasetBuilder,
+                  layer: usize,
+                  position: usize|
+     -> Vec<u32> {
         let cell = labels(layer, position);
         let names = gold::alternatives(cell, &layers[layer]);
         let numbers: Option<Vec<u32>> = names
@@ -58,6 +69,11 @@ pub(super) fn describe<'c, N: Numbering>(
             .collect();
         numbers.unwrap_or_default()
     };
+    let limited = (0..layers.len()).filter(|&layer| layers[layer].candidates.is_some());
+    let features = sequence.columns.len() - limited.clone().count();
+    let candidates: Vec<(usize, &[Cow<'_, str>])> = limited
+        .zip(sequence.columns[features..].iter().map(Vec::as_slice))
+        .collect();
     let of = |per: Per| (0..layers.len()).filter(move |&layer| layers[layer].per == per);
     // Labels of whole instances see everything that is observed at any position, once.
     let mut bag = of(Per::Instance).next().map(|_| BTreeSet::new());
@@ -75,8 +91,16 @@ pub(super) fn describe<'c, N: Numbering>(
         for other in description.others_at(position) {
             observe(other.id, other.value);
         }
+        for &(layer, cells) in &candidates {
+            let cell = cells.get(position).map_or(gold::OPEN, |cell| cell);
+            let names = gold::alternatives(cell, &layers[layer]).into_iter();
+            let set: Vec<u32> = names.filter_map(|name| number(builder, layer, name)).collect();
+            if !set.is_empty() {
+                builder.candidates(layer, &set)?;
+            }
+        }
         let sets: Vec<Vec<u32>> = of(Per::Position)
-            .map(|layer| set_of(builder, layer, position))
+            .map(|layer| set_of(&mut number, builder, layer, position))
             .collect();
         let golds: Vec<_> = sets.iter().map(|set| gold::gold(set)).collect();
         builder.end_position(&golds)?;
@@ -84,7 +108,9 @@ pub(super) fn describe<'c, N: Numbering>(
     for id in bag.into_iter().flatten() {
         builder.observe_instance_numbered(id, 1.0);
     }
-    let sets: Vec<Vec<u32>> = of(Per::Instance).map(|layer| set_of(builder, layer, 0)).collect();
+    let sets: Vec<Vec<u32>> = of(Per::Instance)
+        .map(|layer| set_of(&mut number, builder, layer, 0))
+        .collect();
     let golds: Vec<_> = sets.iter().map(|set| gold::gold(set)).collect();
     Ok(builder.end_instance(&golds)?)
 }

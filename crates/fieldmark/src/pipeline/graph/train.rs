@@ -1,7 +1,7 @@
 //! From documents to a [`GraphPipeline`].
 
 use super::GraphPipeline;
-use super::describe::{Numbers, cut, describe, instance_name};
+use super::describe::{Numbers, columns, cut, describe, instance_name};
 use super::gold::{is_open, layer_labels, tell_left_out};
 use super::place::{Origin, in_words};
 use super::score::GraphScores;
@@ -282,8 +282,8 @@ impl Described {
         let is_sentence = instance_name(config) == InstanceName::Sentence;
         for labelled in documents {
             let (document, cells) = (labelled.document, &labelled.layers);
-            let (sentences, columns) = (&labelled.sentences, extractor.columns());
-            sentences.try_for_each(&document.text, columns, |index, sequence| {
+            let (sentences, columns) = (&labelled.sentences, columns(extractor, layers));
+            sentences.try_for_each(&document.text, &columns, |index, sequence| {
                 let mut labels = cells.iter().flat_map(|layer| &layer.labels[index]);
                 if !wanted(labelled.first + index) || labels.all(|label| is_open(label)) {
                     return Ok(());
