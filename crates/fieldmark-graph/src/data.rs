@@ -225,7 +225,7 @@ impl<'a> GraphInstance<'a> {
         }
     }
 
-    /// The labels that a variable may take: [`Gold::Unknown`] if all. They include its gold set.
+    /// The labels that a variable may take: [`Gold::Unknown`] if all.
     ///
     /// # Panics
     /// If there is no such variable.
@@ -435,7 +435,7 @@ impl GraphDatasetBuilder {
         Ok(())
     }
 
-    /// Lets the open variable of a layer take these labels only, and those of its gold set.
+    /// Lets the open variable of a layer take these labels only. Training wants its gold labels among them.
     ///
     /// # Panics
     /// If there is no such layer.
@@ -522,11 +522,6 @@ impl LayerData {
             // All variables before may take every label.
             while self.candidates.len() < self.gold.len() {
                 self.candidates.add(Gold::Unknown)?;
-            }
-            match gold {
-                Gold::Known(label) => candidates.push(label),
-                Gold::Ambiguous(set) => candidates.extend_from_slice(set),
-                Gold::Unknown => {}
             }
             self.candidates.add(Gold::Ambiguous(candidates))?;
             candidates.clear();

@@ -1,6 +1,7 @@
 //! [`Gold`]: what is known of the label of a position, and how the gold of all positions is kept.
 
 use super::DatasetError;
+use std::collections::HashMap;
 
 /// The labels that are allowed at one position.
 ///
@@ -38,6 +39,8 @@ const FIRST_SET: u32 = 1 << 31;
 pub struct GoldSets {
     codes: Vec<u32>,
     sets: Vec<Box<[u32]>>,
+    /// Where each set is.
+    places: HashMap<Box<[u32]>, u32>,
 }
 
 impl GoldSets {
@@ -114,9 +117,10 @@ impl GoldSets {
         self.codes.shrink_to_fit();
     }
 
-    /// Bytes of memory in use by the codes; there are few sets.
+    /// Bytes of memory in use.
     pub fn memory(&self) -> usize {
-        self.codes.capacity() * 4
+        let sets: usize = self.sets.iter().map(|set| 2 * (4 * set.len() + 16)).sum();
+        self.codes.capacity() * 4 + sets
     }
 
     fn intern(&mut self, mut set: Vec<u32>) -> Result<u32, DatasetError> {
@@ -127,13 +131,12 @@ impl GoldSets {
             [label] => return Ok(label),
             _ => {}
         }
-        let index = match self.sets.iter().position(|known| **known == set[..]) {
-            Some(index) => index,
-            None => {
-                self.sets.push(set.into_boxed_slice());
-                self.sets.len() - 1
-            }
-        };
-        Ok(FIRST_SET + index as u32)
+        if let Some(&place) = self.places.get(&set[..]) {
+            return Ok(FIRST_SET + place);
+        }
+        let (place, set) = (self.sets.len() as u32, set.into_boxed_slice());
+        self.sets.push(set.clone());
+        self.places.insert(set, place);
+        Ok(FIRST_SET + place)
     }
 }

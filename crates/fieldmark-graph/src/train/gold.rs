@@ -22,24 +22,35 @@ pub(super) struct InstanceGold {
 }
 
 impl InstanceGold {
-    pub fn set(&mut self, structure: &Structure, instance: GraphInstance<'_>) {
+    /// Takes the gold sets of an instance, as far as they are candidates.
+    pub fn set(&mut self, structure: &Structure, instance: GraphInstance<'_>) -> Result<(), Error> {
         self.known.clear();
         self.ambiguous.clear();
         for (variable, layer, position) in structure.places(instance.len()).variables(instance.len()) {
-            self.known.push(match instance.gold(layer, position) {
-                Gold::Known(label) => label,
+            let candidates = instance.candidates(layer, position);
+            let known = match (instance.gold(layer, position), candidates) {
                 // What has one candidate is known, whoever says so.
-                Gold::Unknown => match instance.candidates(layer, position) {
-                    Gold::Known(label) => label,
-                    _ => UNKNOWN,
-                },
-                Gold::Ambiguous(set) => {
-                    self.ambiguous.push((variable, set.to_vec()));
-                    UNKNOWN
+                (Gold::Known(label), _) | (Gold::Unknown, Gold::Known(label)) => label,
+                (Gold::Unknown, _) => UNKNOWN,
+                (Gold::Ambiguous(set), _) => {
+                    let possible = set.iter().copied().filter(|&label| candidates.allows(label));
+                    match &possible.collect::<Vec<_>>()[..] {
+                        [] => return Err(Error::Contradiction { variable }),
+                        &[label] => label,
+                        set => {
+                            self.ambiguous.push((variable, set.to_vec()));
+                            UNKNOWN
+                        }
+                    }
                 }
-            });
+            };
+            if known != UNKNOWN && !candidates.allows(known) {
+                return Err(Error::Contradiction { variable });
+            }
+            self.known.push(known);
         }
         self.complete = self.known.iter().all(|&label| label != UNKNOWN);
+        Ok(())
     }
 
     /// Whether nothing is known about any variable.
@@ -73,25 +84,25 @@ impl InstanceGold {
     }
 }
 
-/// Refuses gold of which some factor forbids everything. Each factor is looked at on its own: what only several of them
+/// Refuses gold that is no candidate, or of which some factor forbids everything. Each factor is looked at on its own: what only several of them
 /// forbid together is not seen.
 pub(super) fn check(structure: &Structure, data: &GraphDataset, edges: &[Edges]) -> Result<(), TrainError> {
     let forbids = |template: &usize| !structure.templates[*template].forbidden.is_empty();
     let templates: Vec<usize> = (0..structure.templates.len()).filter(forbids).collect();
-    if templates.is_empty() {
-        return Ok(());
-    }
     let mut gold = InstanceGold::default();
     let mut entries = AllowedEntries::default();
     for (instance, edges) in data.instances().zip(edges) {
-        gold.set(structure, instance);
-        for &template in &templates {
-            let checked = gold.check_template(structure, template, instance, edges, &mut entries);
-            checked.map_err(|error| TrainError::Instance {
-                instance: instance.index(),
-                error,
-            })?;
-        }
+        let possible = gold.set(structure, instance);
+        let checked = possible.and_then(|()| {
+            let mut templates = templates.iter();
+            templates.try_for_each(|&template| {
+                gold.check_template(structure, template, instance, edges, &mut entries)
+            })
+        });
+        checked.map_err(|error| TrainError::Instance {
+            instance: instance.index(),
+            error,
+        })?;
     }
     Ok(())
 }

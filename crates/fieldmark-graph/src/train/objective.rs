@@ -369,7 +369,7 @@ impl Worker {
             unrolled,
         )?;
         check_magnitude(&unrolled.graph)?;
-        gold.set(structure, instance);
+        gold.set(structure, instance)?;
         tables.start_instance(unrolled);
         match local {
             Local::Likelihood(worker) => worker.evaluate(unrolled, gold, tables, convergence),

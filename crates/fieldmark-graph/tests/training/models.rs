@@ -105,7 +105,7 @@ pub fn data(description: &Description, labels: Labels, seed: u64) -> GraphDatase
             }
             let sets = gold_sets(description, Per::Position, labels, &counts, &mut random);
             if labels == Labels::Candidates {
-                add_candidates(description, &counts, &mut builder, &mut random);
+                add_candidates(description, &counts, &sets, &mut builder, &mut random);
             }
             builder.end_position(&as_gold(&sets)).unwrap();
         }
@@ -141,19 +141,23 @@ fn gold_sets(
         .collect()
 }
 
-/// One or two labels that some variables of the open position may take.
+/// One or two labels that some variables of the open position may take, and one of their gold set.
 fn add_candidates(
     description: &Description,
     counts: &[u32],
+    sets: &[Option<Vec<u32>>],
     builder: &mut GraphDatasetBuilder,
     random: &mut SplitMix64,
 ) {
-    for (layer, &count) in counts.iter().enumerate() {
-        let first = random.below(count);
-        let labels = [first, (first + 1) % count];
+    let layers = description.layers.iter().enumerate();
+    let layers = layers.filter(|(_, layer)| layer.per == Per::Position);
+    for ((layer, _), gold) in layers.zip(sets) {
+        let first = random.below(counts[layer]);
         let some = random.below(3) as usize;
-        if description.layers[layer].per == Per::Position && some > 0 {
-            builder.candidates(layer, &labels[..some]).unwrap();
+        let mut labels = [first, (first + 1) % counts[layer]][..some].to_vec();
+        if some > 0 {
+            labels.extend(gold.iter().map(|gold| gold[0]));
+            builder.candidates(layer, &labels).unwrap();
         }
     }
 }

@@ -87,6 +87,8 @@ impl Counts {
 
 /// The columns of the input that the features of a config look at, each once.
 pub(super) fn input_columns(config: &Config) -> impl Iterator<Item = &str> {
+    let layers = config.graph.iter().flat_map(|graph| &graph.layers);
+    let candidates = layers.filter_map(|layer| layer.candidates.as_deref());
     let columns: BTreeSet<&str> = config
         .features
         .iter()
@@ -94,6 +96,7 @@ pub(super) fn input_columns(config: &Config) -> impl Iterator<Item = &str> {
             FeatureConfig::Column(entry) => Some(entry.column.as_str()),
             _ => None,
         })
+        .chain(candidates)
         .collect();
     columns.into_iter()
 }

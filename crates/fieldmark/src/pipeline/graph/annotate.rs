@@ -258,6 +258,7 @@ impl<'p> GraphAnnotator<'p> {
                 &mut builder,
                 cell,
                 |_, layer, name| model.labels(layer).get(name),
+                false,
             )
         })?;
         // The alphabet goes from document to document, and back.

@@ -10,7 +10,6 @@ use fieldmark_graph::{Description, GraphDatasetBuilder, Per, Relation};
 use fieldmark_text::document::Document;
 use fieldmark_text::features::{Extraction, Extractor, Growing, Numbering, Sequence};
 use fieldmark_text::formats::Notices;
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// Cuts a document into instances.
@@ -45,8 +44,8 @@ pub(super) fn columns(extractor: &Extractor, layers: &[LayerConfig]) -> Vec<Stri
     extractor.columns().iter().cloned().chain(candidates).collect()
 }
 
-/// Adds an instance to a data set; its columns are those of [`columns`]. `labels` gives the cell of a layer at a position, and `number` the number of a label,
-/// if it has one.
+/// Adds an instance to a data set; its columns are those of [`columns`]. `labels` gives the cell of a layer at a position, and
+/// `number` the number of a label, if it has one. When an instance is there to be learned from, its labels are candidates.
 pub(super) fn describe<'c, N: Numbering>(
     extraction: &mut Extraction<'_, N>,
     sequence: &Sequence<'_>,
@@ -54,27 +53,22 @@ pub(super) fn describe<'c, N: Numbering>(
     builder: &mut GraphDatasetBuilder,
     labels: impl Fn(usize, usize) -> &'c str,
     mut number: impl FnMut(&mut GraphDatasetBuilder, usize, &str) -> Option<u32>,
+    learned: bool,
 ) -> Result<(), Error> {
+    let mut numbers = |builder: &mut GraphDatasetBuilder, layer: usize, cell: &str| -> Vec<Option<u32>> {
+        let names = gold::alternatives(cell, &layers[layer]).into_iter();
+        names.map(|name| number(builder, layer, name)).collect()
+    };
+    let of = |per: Per| (0..layers.len()).filter(move |&layer| layers[layer].per == per);
     // A choice between labels of which one has no number is open.
-    let set_of = |number: &mut dyn FnMut(&mut GraphDatasetBuilder, usize, &str) -> Option<u32>,
-                  builder: &mut GraphDatasetBuilder,
-                  layer: usize,
-                  position: usize|
-     -> Vec<u32> {
-        let cell = labels(layer, position);
-        let names = gold::alternatives(cell, &layers[layer]);
-        let numbers: Option<Vec<u32>> = names
+    let known = |numbers: Vec<Option<u32>>| {
+        numbers
             .into_iter()
-            .map(|name| number(builder, layer, name))
-            .collect();
-        numbers.unwrap_or_default()
+            .collect::<Option<Vec<u32>>>()
+            .unwrap_or_default()
     };
     let limited = (0..layers.len()).filter(|&layer| layers[layer].candidates.is_some());
     let features = sequence.columns.len() - limited.clone().count();
-    let candidates: Vec<(usize, &[Cow<'_, str>])> = limited
-        .zip(sequence.columns[features..].iter().map(Vec::as_slice))
-        .collect();
-    let of = |per: Per| (0..layers.len()).filter(move |&layer| layers[layer].per == per);
     // Labels of whole instances see everything that is observed at any position, once.
     let mut bag = of(Per::Instance).next().map(|_| BTreeSet::new());
     let description = extraction.describe(sequence);
@@ -91,16 +85,19 @@ pub(super) fn describe<'c, N: Numbering>(
         for other in description.others_at(position) {
             observe(other.id, other.value);
         }
-        for &(layer, cells) in &candidates {
-            let cell = cells.get(position).map_or(gold::OPEN, |cell| cell);
-            let names = gold::alternatives(cell, &layers[layer]).into_iter();
-            let set: Vec<u32> = names.filter_map(|name| number(builder, layer, name)).collect();
-            if !set.is_empty() {
-                builder.candidates(layer, &set)?;
+        for (layer, column) in limited.clone().zip(&sequence.columns[features..]) {
+            let cell = column.get(position).map_or(gold::OPEN, |cell| cell);
+            let mut set: Vec<u32> = numbers(builder, layer, cell).into_iter().flatten().collect();
+            if set.is_empty() {
+                continue;
             }
+            if learned {
+                set.extend(known(numbers(builder, layer, labels(layer, position))));
+            }
+            builder.candidates(layer, &set)?;
         }
         let sets: Vec<Vec<u32>> = of(Per::Position)
-            .map(|layer| set_of(&mut number, builder, layer, position))
+            .map(|layer| known(numbers(builder, layer, labels(layer, position))))
             .collect();
         let golds: Vec<_> = sets.iter().map(|set| gold::gold(set)).collect();
         builder.end_position(&golds)?;
@@ -109,7 +106,7 @@ pub(super) fn describe<'c, N: Numbering>(
         builder.observe_instance_numbered(id, 1.0);
     }
     let sets: Vec<Vec<u32>> = of(Per::Instance)
-        .map(|layer| set_of(&mut number, builder, layer, 0))
+        .map(|layer| known(numbers(builder, layer, labels(layer, 0))))
         .collect();
     let golds: Vec<_> = sets.iter().map(|set| gold::gold(set)).collect();
     Ok(builder.end_instance(&golds)?)

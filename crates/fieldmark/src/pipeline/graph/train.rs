@@ -75,7 +75,7 @@ pub fn train_graph(
     unused::tell(config, documents, &train, &mut notices);
 
     let mut growing = Growing::default();
-    let mut described = Described::new(GraphDatasetBuilder::new(&description));
+    let mut described = Described::new(GraphDatasetBuilder::new(&description), true);
     let folds = Folds::new(config, &train);
     for fold in 0..folds.count {
         lists::fill(config, &train, Some((fold, folds)), &mut resources);
@@ -97,7 +97,7 @@ pub fn train_graph(
                 .map(|layer| data.labels(layer).clone())
                 .collect();
             let builder = GraphDatasetBuilder::with_alphabets(&description, Alphabet::new(), labels);
-            let mut described = Described::new(builder);
+            let mut described = Described::new(builder, false);
             described.add(dev, config, &layers, &extractor, &mut extraction, |_| true)?;
             Some(described.finish(extraction.into_numbering().growing.names)?)
         }
@@ -257,14 +257,17 @@ fn cut_and_label<'d>(
 /// Instances on their way to a data set.
 struct Described {
     builder: GraphDatasetBuilder,
+    /// Whether they are there to be learned from.
+    learned: bool,
     /// Where each comes from.
     origins: Vec<Origin>,
 }
 
 impl Described {
-    fn new(builder: GraphDatasetBuilder) -> Self {
+    fn new(builder: GraphDatasetBuilder, learned: bool) -> Self {
         Self {
             builder,
+            learned,
             origins: Vec::new(),
         }
     }
@@ -295,7 +298,8 @@ impl Described {
                 let cell = |layer: usize, position: usize| cells[layer].labels[index][position].as_str();
                 let number =
                     |builder: &mut GraphDatasetBuilder, layer, name: &str| Some(builder.label(layer, name));
-                describe(extraction, sequence, layers, &mut self.builder, cell, number)
+                let (builder, learned) = (&mut self.builder, self.learned);
+                describe(extraction, sequence, layers, builder, cell, number, learned)
             })?;
         }
         Ok(())
