@@ -10,6 +10,7 @@ use crate::data::{GraphDataset, GraphInstance};
 use crate::structure::{Edges, Structure};
 use crate::unroll::{BaseTables, Unrolled, Weights, unroll};
 use crate::{Error, FactorGraph};
+use fieldmark_core::Gold;
 use fieldmark_core::optimize::{InstanceObjective, Objective, StochasticObjective};
 use rayon::prelude::*;
 use std::convert::Infallible;
@@ -264,10 +265,19 @@ fn work_of(structure: &Structure, instance: GraphInstance<'_>, edges: &Edges) ->
     let mut work = 1;
     let mut scratch = Vec::new();
     for (template, features) in structure.templates.iter().enumerate() {
-        let (width, rows) = (features.width(), &features.rows);
+        let rows = &features.rows;
+        let labels = features.elementary.layers.iter().zip(&features.shape);
         let done: Result<(), Infallible> =
             structure.for_each_factor(template, instance.len(), edges, |positions| {
-                work += width;
+                let variables = labels.clone().zip(positions);
+                let candidates = variables.map(|((&layer, &labels), &position)| {
+                    match instance.candidates(layer, position) {
+                        Gold::Known(_) => 1,
+                        Gold::Ambiguous(set) => set.len(),
+                        Gold::Unknown => labels as usize,
+                    }
+                });
+                work += candidates.product::<usize>();
                 if !rows.is_empty() {
                     structure.for_each_observation(template, instance, positions, &mut scratch, |id, _| {
                         work += rows.features(id).len();

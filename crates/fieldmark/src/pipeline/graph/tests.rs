@@ -1,3 +1,4 @@
+mod candidates;
 mod chains;
 mod messages;
 
