@@ -1,5 +1,6 @@
 mod chains;
 mod messages;
+mod training;
 
 use super::*;
 use crate::RunOptions;
