@@ -91,6 +91,17 @@ impl GraphDataset {
         &self.layers[layer].labels
     }
 
+    /// Whether nothing is known about any variable of a layer, be it by gold or by having one candidate only.
+    ///
+    /// # Panics
+    /// If there is no such layer.
+    pub fn is_hidden(&self, layer: usize) -> bool {
+        let LayerData { gold, candidates, .. } = &self.layers[layer];
+        let is_known = |variable| matches!(candidates.get(variable), Gold::Known(_));
+        (0..gold.len()).all(|variable| gold.get(variable) == Gold::Unknown)
+            && !(0..candidates.len()).any(is_known)
+    }
+
     /// The data of a chain as those of a model with one layer.
     pub fn from_chain(mut data: Dataset, layer: &str) -> Result<Self, DatasetError> {
         let mut borders = vec![0];

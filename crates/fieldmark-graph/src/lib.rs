@@ -138,7 +138,7 @@ pub use model::{
 };
 pub use structure::{ComputedFactors, Relate, Relations, Structure, StructureError};
 pub use train::{
-    Compare, Convergence, GraphAlgorithm, GraphObjective, GraphProgress, GraphTrainer, Hamming, Judged, Loss,
-    RankIteration, SampleRank, SampleRankOptions, TrainError, VariableLoss,
+    Compare, Conflict, Convergence, GraphAlgorithm, GraphObjective, GraphProgress, GraphTrainer, Hamming,
+    Judged, Loss, RankIteration, SampleRank, SampleRankOptions, TrainError, VariableLoss,
 };
 pub use unroll::{Unrolled, Unroller};

@@ -9,7 +9,7 @@ use crate::structure::{Structure, TemplateFeatures};
 pub struct GraphWarmStart {
     /// A weight for each feature of the new model.
     pub weights: Vec<f64>,
-    /// How many of them the old model has too; the others are 0.
+    /// How many of them the old model has too.
     pub taken: usize,
 }
 
@@ -19,10 +19,21 @@ impl GraphModel {
     /// Templates, labels and observations are matched by name, so the new model may have more or fewer of each.
     /// Features that this model does not have get 0.
     pub fn project(&self, data: &GraphDataset, structure: &Structure) -> GraphWarmStart {
-        let mut start = GraphWarmStart {
-            weights: vec![0.0; structure.weights()],
-            taken: 0,
-        };
+        self.project_onto(data, structure, vec![0.0; structure.weights()])
+    }
+
+    /// The same, but features that this model does not have keep their weights.
+    ///
+    /// # Panics
+    /// If there are not as many weights as features.
+    pub fn project_onto(
+        &self,
+        data: &GraphDataset,
+        structure: &Structure,
+        weights: Vec<f64>,
+    ) -> GraphWarmStart {
+        assert_eq!(weights.len(), structure.weights(), "one weight for each feature");
+        let mut start = GraphWarmStart { weights, taken: 0 };
         for template in &structure.templates {
             let mut own = self.structure.templates.iter();
             let own = own.find(|own| own.elementary.name == template.elementary.name);

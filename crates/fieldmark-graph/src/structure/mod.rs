@@ -284,6 +284,14 @@ impl Structure {
         self.templates[template].start..self.templates[template].bias_weights().end
     }
 
+    /// The layers of the variables that a factor of a template joins.
+    ///
+    /// # Panics
+    /// If there is no such template.
+    pub fn template_layers(&self, template: usize) -> &[usize] {
+        &self.templates[template].elementary.layers
+    }
+
     /// The weight of an observation with the labels of a factor of a template, `None` if it has none.
     pub fn feature(&self, template: usize, observation: u32, labels: &[u32]) -> Option<usize> {
         let template = self.templates.get(template)?;

@@ -1,4 +1,7 @@
 //! Chooses the features of each template from training data.
+//!
+//! What occurs is what gold sets allow. Where a label is unknown nothing occurs, unless nothing is known of the whole layer:
+//! a hidden variable may have each of its labels, as far as they are candidates.
 
 use super::{Edges, Structure, StructureError};
 use crate::data::{GraphDataset, GraphInstance};
@@ -11,11 +14,14 @@ use std::convert::Infallible;
 /// Fills in rows, biases and forbidden entries of all templates.
 pub(super) fn select(structure: &mut Structure, data: &GraphDataset) -> Result<(), StructureError> {
     let edges = structure.all_edges(data)?;
+    let layers = 0..structure.labels.len();
+    let hidden: Vec<bool> = layers.map(|layer| data.is_hidden(layer)).collect();
     for template in 0..structure.templates.len() {
         let selection = Selection {
             structure,
             data,
             edges: &edges,
+            hidden: &hidden,
             template,
         };
         let readings = selection.readings();
@@ -31,10 +37,13 @@ struct Selection<'a> {
     structure: &'a Structure,
     data: &'a GraphDataset,
     edges: &'a [Edges],
+    /// The layers of which nothing is known.
+    hidden: &'a [bool],
     template: usize,
 }
 
-/// The label assignments that gold sets allow, for each factor of a template; none where a label is unknown.
+/// The label assignments that gold sets allow, for each factor of a template; none where a label of a layer is unknown of
+/// which others are known.
 #[derive(Default)]
 struct Readings {
     ends: Vec<usize>,
@@ -73,6 +82,12 @@ impl Selection<'_> {
     fn readings(&self) -> Readings {
         let template = &self.structure.templates[self.template];
         let mut readings = Readings::default();
+        let asked = &template.elementary.template;
+        let is_asked = asked.bias == Bias::Supported || asked.forbid_unseen;
+        if !is_asked && asked.observed() == Observe::Neither {
+            // What nobody asks for may be large: hidden neighbours have every pair of labels everywhere.
+            return readings;
+        }
         let mut allowed = AllowedEntries::default();
         self.for_each_factor(|instance, positions| {
             allowed.start();
@@ -83,7 +98,17 @@ impl Selection<'_> {
                 .zip(positions)
                 .zip(&template.shape);
             for ((&layer, &position), &labels) in places {
-                match instance.gold(layer, position) {
+                let known = match instance.gold(layer, position) {
+                    Gold::Unknown if self.hidden[layer] => match instance.candidates(layer, position) {
+                        Gold::Unknown => {
+                            allowed.extend(labels, 0..labels);
+                            continue;
+                        }
+                        candidates => candidates,
+                    },
+                    gold => gold,
+                };
+                match known {
                     Gold::Known(label) => allowed.extend(labels, std::iter::once(label)),
                     Gold::Ambiguous(set) => allowed.extend(labels, set.iter().copied()),
                     Gold::Unknown => allowed.extend(labels, std::iter::empty()),

@@ -3,7 +3,7 @@
 use super::TrainError;
 use crate::data::{GraphDataset, GraphInstance};
 use crate::factor_graph::AllowedEntries;
-use crate::structure::{Edges, Structure};
+use crate::structure::{Edges, Structure, StructureError};
 use crate::{Error, FactorGraph};
 use fieldmark_core::Gold;
 
@@ -84,30 +84,74 @@ impl InstanceGold {
     }
 }
 
-/// Refuses gold that is no candidate, or of which some factor forbids everything. Each factor is looked at on its own: what only several of them
-/// forbid together is not seen.
+/// What rules out every labelling of an instance that agrees with what is known of it, as far as one factor can tell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Conflict {
+    /// None of the gold labels of a variable is a candidate.
+    Candidates {
+        /// The variable.
+        variable: u32,
+    },
+    /// A template forbids all that gold and candidates leave to a factor.
+    Template {
+        /// The number of the template.
+        template: usize,
+        /// The variables that the factor joins.
+        variables: Vec<u32>,
+    },
+}
+
+impl Conflict {
+    fn error(&self) -> Error {
+        let variable = match self {
+            Conflict::Candidates { variable } => *variable,
+            Conflict::Template { variables, .. } => variables[0],
+        };
+        Error::Contradiction { variable }
+    }
+}
+
+impl Structure {
+    /// The first conflict in the gold of an instance. Each factor is looked at on its own: what only several of them forbid
+    /// together is not seen.
+    pub fn conflict(&self, instance: GraphInstance<'_>) -> Result<Option<Conflict>, StructureError> {
+        let edges = self.edges(instance, &mut Vec::new())?;
+        let mut gold = InstanceGold::default();
+        Ok(gold.check(self, instance, &edges, &mut AllowedEntries::default()))
+    }
+}
+
+/// Refuses gold that is in conflict with candidates or with what one factor forbids.
 pub(super) fn check(structure: &Structure, data: &GraphDataset, edges: &[Edges]) -> Result<(), TrainError> {
-    let forbids = |template: &usize| !structure.templates[*template].forbidden.is_empty();
-    let templates: Vec<usize> = (0..structure.templates.len()).filter(forbids).collect();
     let mut gold = InstanceGold::default();
     let mut entries = AllowedEntries::default();
     for (instance, edges) in data.instances().zip(edges) {
-        let possible = gold.set(structure, instance);
-        let checked = possible.and_then(|()| {
-            let mut templates = templates.iter();
-            templates.try_for_each(|&template| {
-                gold.check_template(structure, template, instance, edges, &mut entries)
-            })
-        });
-        checked.map_err(|error| TrainError::Instance {
-            instance: instance.index(),
-            error,
-        })?;
+        if let Some(conflict) = gold.check(structure, instance, edges, &mut entries) {
+            return Err(TrainError::Instance {
+                instance: instance.index(),
+                error: conflict.error(),
+            });
+        }
     }
     Ok(())
 }
 
 impl InstanceGold {
+    fn check(
+        &mut self,
+        structure: &Structure,
+        instance: GraphInstance<'_>,
+        edges: &Edges,
+        entries: &mut AllowedEntries,
+    ) -> Option<Conflict> {
+        if let Err(Error::Contradiction { variable }) = self.set(structure, instance) {
+            return Some(Conflict::Candidates { variable });
+        }
+        let forbids = |template: &usize| !structure.templates[*template].forbidden.is_empty();
+        let mut templates = (0..structure.templates.len()).filter(forbids);
+        templates.find_map(|template| self.check_template(structure, template, instance, edges, entries))
+    }
+
     fn check_template(
         &self,
         structure: &Structure,
@@ -115,31 +159,41 @@ impl InstanceGold {
         instance: GraphInstance<'_>,
         edges: &Edges,
         entries: &mut AllowedEntries,
-    ) -> Result<(), Error> {
+    ) -> Option<Conflict> {
         let features = &structure.templates[template];
+        let layers = &features.elementary.layers;
         let places = structure.places(instance.len());
-        structure.for_each_factor(template, instance.len(), edges, |positions| {
-            let variable =
-                |place: usize| places.variable(features.elementary.layers[place], positions[place]);
-            let scope = || (0..positions.len()).map(variable).zip(&features.shape);
-            let count = |(variable, &labels)| self.allowed(variable).map_or(labels as usize, <[u32]>::len);
+        let found = structure.for_each_factor(template, instance.len(), edges, |positions| {
+            let variable = |place: usize| places.variable(layers[place], positions[place]);
+            let left = |place: usize| match self.allowed(variable(place)) {
+                Some(set) => Some(set),
+                None => match instance.candidates(layers[place], positions[place]) {
+                    Gold::Ambiguous(set) => Some(set),
+                    _ => None,
+                },
+            };
+            let scope = || (0..positions.len()).zip(&features.shape);
+            let count = |(place, &labels)| left(place).map_or(labels as usize, <[u32]>::len);
             // So many cannot all be forbidden, and need not be listed.
             if scope().map(count).product::<usize>() > features.forbidden.len() {
                 return Ok(());
             }
             entries.start();
-            for (variable, &labels) in scope() {
-                match self.allowed(variable) {
+            for (place, &labels) in scope() {
+                match left(place) {
                     Some(set) => entries.extend(labels, set.iter().copied()),
                     None => entries.extend(labels, 0..labels),
                 }
             }
             let is_forbidden = |entry: &u32| features.forbidden.binary_search(entry).is_ok();
             if entries.entries().iter().all(is_forbidden) {
-                let variable = variable(0);
-                return Err(Error::Contradiction { variable });
+                return Err(Conflict::Template {
+                    template,
+                    variables: (0..positions.len()).map(variable).collect(),
+                });
             }
             Ok(())
-        })
+        });
+        found.err()
     }
 }

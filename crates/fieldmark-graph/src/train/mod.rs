@@ -14,6 +14,7 @@ mod sample_rank;
 mod tables;
 mod trainer;
 
+pub use gold::Conflict;
 pub use objective::GraphObjective;
 pub use sample_rank::{Compare, Hamming, RankIteration, SampleRank, SampleRankOptions, VariableLoss};
 pub use trainer::{GraphAlgorithm, GraphProgress, GraphTrainer, Judged};

@@ -44,6 +44,27 @@ pub struct GraphConfig {
     pub training_inference: Option<EngineChoice>,
     /// Options of the objective `sample-rank`.
     pub sample_rank: SampleRankOptions,
+    /// Random weights to start training from, in the place of 0. Without it, only the weights of templates over a hidden
+    /// layer, of which no label is known, start like that, with the defaults: from 0 its labels would all stay alike. Weights
+    /// of a model to start from (`--warm-start`) go before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<StartConfig>,
+}
+
+/// Random weights to start training from: the same for the same seed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct StartConfig {
+    /// Start of the random numbers.
+    pub seed: u64,
+    /// Weights lie between −scale and scale.
+    pub scale: f64,
+}
+
+impl Default for StartConfig {
+    fn default() -> Self {
+        Self { seed: 0, scale: 0.1 }
+    }
 }
 
 /// One kind of labels, and where the data have them.
@@ -54,11 +75,19 @@ pub struct LayerConfig {
     pub name: String,
     /// Whether there is a label for each token or for each instance.
     pub per: Per,
-    /// Labels are in this column: `?` is open, `A|B` is one of both. Without it, they are made from spans.
+    /// Labels are in this column: `?` is open, `A|B` is one of both. Without it, they are made from spans, unless `labels`
+    /// says what they are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<String>,
-    /// A token may only have the labels that this column says, `A|B` for one of both, in training as in use: what a lexicon or
-    /// another model leaves possible. `?` leaves all. In training, the label of a token is always possible.
+    /// Labels that the layer has, in this order, whether the data show them or not; others that the data have come after
+    /// them. A layer with `labels` and neither `column` nor `meta` is hidden: no label of it is known, and training finds out
+    /// what its labels are good for (by the objectives likelihood and, next to layers with known labels, pseudolikelihood).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<String>,
+    /// Of a layer per position: a token may only have the labels that this column says, `A|B` for one of both, in training as
+    /// in use: what a lexicon or another model leaves possible. `?` leaves all. In training, the label of a token is always
+    /// possible. Labels that only this column has are labels of the model, too; in use, a cell of which the model knows no
+    /// label leaves all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub candidates: Option<String>,
     /// Of a layer per instance: labels are what the documents say under this key.
@@ -144,7 +173,12 @@ impl LayerConfig {
 
     /// Whether its labels are made from spans, and spans from its labels.
     pub fn has_spans(&self) -> bool {
-        self.column.is_none() && self.meta.is_none()
+        self.column.is_none() && self.meta.is_none() && self.labels.is_empty()
+    }
+
+    /// Whether no label of it is ever known.
+    pub fn is_hidden(&self) -> bool {
+        self.column.is_none() && self.meta.is_none() && !self.labels.is_empty()
     }
 }
 
@@ -273,6 +307,14 @@ impl GraphConfig {
                 "objective sample-rank",
             ),
         ];
+        if let Some(start) = &self.start
+            && !(start.scale > 0.0 && start.scale.is_finite())
+        {
+            return Err(Error::Option(format!(
+                "graph.start.scale is {}, expected a number above 0",
+                start.scale
+            )));
+        }
         match unused.iter().find(|(_, given, _)| *given) {
             Some((key, _, place)) => Err(Error::Option(format!("graph.{key} is for {place}"))),
             None if self.kind == KindName::SkipChain && self.skips.is_empty() => Err(Error::Option(
@@ -400,16 +442,44 @@ fn check_layers(layers: &[LayerConfig]) -> Result<(), Error> {
             } => return wrong("has `meta`, which is for layers with per = \"instance\""),
             LayerConfig {
                 per: Per::Instance,
-                column: None,
-                meta: None,
+                candidates: Some(_),
                 ..
-            } => return wrong("is per instance: `column` or `meta` says where its labels are"),
+            } => {
+                return wrong(
+                    "has `candidates`, which are those of tokens, and is per instance: leave them out",
+                );
+            }
+            layer if layer.per == Per::Instance && layer.has_spans() => {
+                return wrong(
+                    "is per instance: `column` or `meta` says where its labels are, or `labels` what they are if it is hidden",
+                );
+            }
             layer if !layer.has_spans() && spans => {
                 return wrong(
                     "does not make labels from spans: scheme, depth, types and rename mean nothing to it",
                 );
             }
-            _ => {}
+            layer if layer.is_hidden() && layer.labels.len() < 2 => {
+                return wrong(
+                    "is hidden, as it has `labels` and neither `column` nor `meta`: it needs two labels or more",
+                );
+            }
+            layer => check_names(&layer.labels).or_else(|problem| wrong(&problem))?,
+        }
+    }
+    Ok(())
+}
+
+/// The labels that a config lists.
+fn check_names(labels: &[String]) -> Result<(), String> {
+    for (index, label) in labels.iter().enumerate() {
+        if matches!(label.as_str(), "" | "_" | "?") || label.contains('|') {
+            return Err(format!(
+                "has {label:?} among its labels: `?` and `_` stand for unknown ones, and `|` stands between several"
+            ));
+        }
+        if labels[..index].contains(label) {
+            return Err(format!("has {label:?} among its labels twice"));
         }
     }
     Ok(())

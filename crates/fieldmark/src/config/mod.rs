@@ -19,7 +19,7 @@ mod sections;
 mod training;
 
 pub use check::ConfigError;
-pub use graph::{GraphConfig, InstanceName, KindName, LayerConfig, ObjectiveName};
+pub use graph::{GraphConfig, InstanceName, KindName, LayerConfig, ObjectiveName, StartConfig};
 pub use model::{ModelConfig, StrategyName, UnseenName};
 pub use sections::{DataConfig, LabelConfig, SchemeName, TextConfig};
 pub use training::{AlgorithmName, TrainingConfig};

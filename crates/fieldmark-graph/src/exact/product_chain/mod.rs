@@ -12,6 +12,8 @@
 mod kernels;
 mod path;
 mod steps;
+#[cfg(test)]
+mod tests;
 
 use super::JunctionTree;
 use super::clique_tables::Domains;
@@ -92,12 +94,31 @@ impl ProductChain {
             used: 0,
         };
         // One table for each direction.
-        let tables = self.path.entries.saturating_mul(2 * size_of::<f64>() as u64);
+        let entries = self.path.entries.saturating_add(1);
+        let tables = entries.saturating_mul(2 * size_of::<f64>() as u64);
         budget.charge(tables, self.path.width)?;
-        self.steps
-            .prepare(graph, &self.domains, &self.path, &mut budget)?;
+        // What the last graphs left behind takes room, too, and gives way if there is too little.
+        let mut with_kept = budget.clone();
+        let kept = self.kept_numbers().saturating_sub(tables);
+        let prepared = with_kept
+            .charge(kept, self.path.width)
+            .and_then(|()| self.find_steps(graph, &mut with_kept));
+        if prepared.is_err() {
+            (self.forward, self.backward) = (Vec::new(), Vec::new());
+            self.steps = StepTables::default();
+            self.find_steps(graph, &mut budget)?;
+        }
         self.lay_out(graph);
         Ok(())
+    }
+
+    fn find_steps(&mut self, graph: &FactorGraph, budget: &mut Budget) -> Result<(), Error> {
+        self.steps.prepare(graph, &self.domains, &self.path, budget)
+    }
+
+    /// Bytes of the tables of both directions, which are as large as those of the largest graph so far.
+    fn kept_numbers(&self) -> u64 {
+        ((self.forward.capacity() + self.backward.capacity()) * size_of::<f64>()) as u64
     }
 
     /// The junction tree for what needs log space.
@@ -129,10 +150,12 @@ impl ProductChain {
         }
         self.start.push(end);
         self.local_start.push(self.local.len());
-        self.forward.clear();
-        self.forward.resize(end, 0.0);
-        self.backward.clear();
-        self.backward.resize(end, 0.0);
+        for numbers in [&mut self.forward, &mut self.backward] {
+            numbers.clear();
+            // The budget has no room for more than that.
+            numbers.reserve_exact(end);
+            numbers.resize(end, 0.0);
+        }
     }
 
     /// Where the table of the frontier before a step lies.

@@ -312,4 +312,24 @@ mod tests {
         let below = |at| [chains(at), vec![vec![2 * at, hub]]].concat();
         assert!(work(&layers(length, below)) <= 4 * u64::from(length) * (256 + 128));
     }
+
+    /// A chain of some labels whose variables have their numbers in this order.
+    fn chain(order: &[u32], labels: u32) -> FactorGraph {
+        let mut builder = FactorGraphBuilder::default();
+        for _ in order {
+            builder.variable(labels).unwrap();
+        }
+        let table = vec![0.0; (labels * labels) as usize];
+        for pair in order.windows(2) {
+            builder.factor_with(0, pair, &table).unwrap();
+        }
+        builder.build()
+    }
+
+    #[test]
+    fn a_chain_is_found_whatever_the_numbers_of_its_variables() {
+        let order = fieldmark_core::random::visiting_order(400, 1, 1);
+        // In the order of the numbers nearly all variables would be in one frontier.
+        assert!(work(&chain(&order, 40)) <= 400 * 40 * 40);
+    }
 }

@@ -48,7 +48,19 @@ impl StepTables {
         self.tables.len()
     }
 
-    /// Finds or makes the table of each step; an error if there is not enough left of the budget.
+    /// The scores of all tables.
+    #[cfg(test)]
+    pub fn scores(&self) -> impl Iterator<Item = &[f64]> {
+        self.tables.iter().map(|table| &table.scores[..])
+    }
+
+    /// Bytes of all tables.
+    pub fn bytes(&self) -> u64 {
+        self.tables.iter().map(StepTable::bytes).sum()
+    }
+
+    /// Finds or makes the table of each step; an error if not enough is left of the budget, which also pays for those of the
+    /// last graph that are kept.
     pub fn prepare(
         &mut self,
         graph: &FactorGraph,
@@ -57,6 +69,7 @@ impl StepTables {
         budget: &mut Budget,
     ) -> Result<(), Error> {
         self.keep_used();
+        budget.charge(self.bytes(), path.width)?;
         self.of_step.clear();
         let mut key = Vec::new();
         for step in 0..path.len() {
@@ -66,9 +79,11 @@ impl StepTables {
                 Some(number) if self.is_current(graph, path, step, number) => number,
                 _ => {
                     let table = self.make(graph, domains, path, step, budget)?;
+                    budget.charge(table.bytes(), path.width)?;
                     match known {
                         Some(number) => {
-                            self.tables[number as usize] = table;
+                            let old = std::mem::replace(&mut self.tables[number as usize], table);
+                            budget.used -= old.bytes();
                             number
                         }
                         None => {
@@ -80,11 +95,7 @@ impl StepTables {
                     }
                 }
             };
-            let table = &mut self.tables[number as usize];
-            if !table.used {
-                table.used = true;
-                budget.charge(table.bytes(), path.width)?;
-            }
+            self.tables[number as usize].used = true;
             self.of_step.push(number);
         }
         Ok(())
@@ -202,6 +213,7 @@ impl StepTable {
 }
 
 /// Bytes that are left.
+#[derive(Clone, Debug)]
 pub(super) struct Budget {
     pub all: u64,
     pub used: u64,

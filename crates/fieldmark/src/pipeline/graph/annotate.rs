@@ -4,7 +4,7 @@ use super::GraphPipeline;
 use super::answer::{GraphAnswer, GraphReport, ImpossibleInstance};
 use super::confidence::SpanRules;
 use super::describe::{Numbers, columns, cut, describe, instance_name};
-use super::gold::{OPEN, alternatives, layer_labels, layer_spans, tell_left_out};
+use super::gold::{OPEN, known_labels, layer_labels, layer_spans, tell_left_out};
 use super::infer::{KnownInstance, span_rules};
 use super::score::{GraphTest, known, wrong};
 use crate::Error;
@@ -354,12 +354,7 @@ impl<'p> GraphAnnotator<'p> {
                 continue;
             }
             let cells = layer_labels(layer, document, sentences, &mut notices);
-            let set = |cell: &String| {
-                let labels = alternatives(cell, layer).into_iter();
-                let set: Option<Vec<u32>> = labels.map(|label| names.get(label)).collect();
-                set.filter(|set| !set.is_empty())
-            };
-            all.push(cells.iter().flatten().map(set).collect());
+            all.push(known_labels(layer, names, &cells, document, &mut notices));
         }
         self.report.notices.extend(notices);
         all

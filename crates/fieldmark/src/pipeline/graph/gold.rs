@@ -2,12 +2,13 @@
 
 use crate::config::LayerConfig;
 use crate::pipeline::gold;
+use crate::pipeline::known::Known;
 use crate::pipeline::sequences::Sentences;
-use fieldmark_core::Gold;
+use fieldmark_core::{Alphabet, Gold};
 use fieldmark_graph::Per;
 use fieldmark_text::document::Document;
 use fieldmark_text::formats::{NoticeKind, Notices};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 pub(super) use crate::pipeline::gold::OPEN;
@@ -20,6 +21,9 @@ pub(super) fn layer_labels(
     sentences: &Sentences<'_>,
     notices: &mut Notices,
 ) -> Vec<Vec<String>> {
+    if layer.is_hidden() {
+        return filled(layer, sentences, Vec::new());
+    }
     let labels = match (layer.per, &layer.meta, layer.depth) {
         (Per::Instance, Some(key), _) => {
             let value = document.meta.get(key).map_or(OPEN, String::as_str);
@@ -172,6 +176,40 @@ pub(super) fn alternatives<'c>(cell: &'c str, layer: &LayerConfig) -> Vec<&'c st
             if open { Vec::new() } else { labels }
         }
     }
+}
+
+/// What the cells of a layer that is not made from spans allow. What leaves a cell open although it says something is told.
+pub(super) fn known_labels(
+    layer: &LayerConfig,
+    names: &Alphabet,
+    cells: &[Vec<String>],
+    document: &Document,
+    notices: &mut Notices,
+) -> Known {
+    let (mut lacking, mut half_open) = (BTreeSet::new(), BTreeSet::new());
+    let set = |cell| {
+        let labels = alternatives(cell, layer);
+        if labels.is_empty() && !is_open(cell) {
+            half_open.insert(cell);
+        }
+        lacking.extend(labels.iter().copied().filter(|label| names.get(label).is_none()));
+        let set: Option<Vec<u32>> = labels.into_iter().map(|label| names.get(label)).collect();
+        set.filter(|set| !set.is_empty())
+    };
+    let known = cells.iter().flatten().map(String::as_str).map(set).collect();
+    let name = &layer.name;
+    let lacking = lacking.into_iter().map(|label| {
+        format!("the label {label:?} of the layer {name:?} is not taken as known: the model does not have it")
+    });
+    let half_open = half_open.into_iter().map(|cell| {
+        format!(
+            "{cell:?} in the layer {name:?} is not taken as known: a choice of which one part is open is open"
+        )
+    });
+    for message in lacking.chain(half_open) {
+        notices.add(NoticeKind::Skipped, &document.id, None, message);
+    }
+    known
 }
 
 /// The gold set of some labels.

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 /// What was got right, layer by layer and in all layers together.
 #[derive(Clone, Debug)]
 pub struct GraphScores {
-    /// Every layer.
+    /// Every layer of which labels may be known.
     pub layers: Vec<LayerScore>,
     /// The spans of all layers as documents have them, after post-processing, by a model that marks spans. Those for which
     /// there is no layer are missed.
@@ -61,6 +61,7 @@ impl LayerScore {
 impl GraphScores {
     /// Nothing yet. The labels that a model knows tell whether a layer has spans.
     pub(super) fn none<'a>(layers: impl Iterator<Item = (&'a LayerConfig, &'a Alphabet)>) -> Self {
+        let layers = layers.filter(|(layer, _)| !layer.is_hidden());
         let layers = layers.map(|(layer, labels)| {
             let has_spans = has_spans(layer, labels);
             LayerScore {
@@ -89,12 +90,11 @@ impl GraphScores {
         known: &[Vec<GoldLabel<&str>>],
         found: &[Vec<&str>],
     ) -> Result<(), EvalError> {
-        for ((score, known), found) in self.layers.iter_mut().zip(known).zip(found) {
-            score.evaluation.add_partial(known, found)?;
+        let open = (0..layers.len()).filter(|&layer| !layers[layer].is_hidden());
+        for (score, layer) in self.layers.iter_mut().zip(open.clone()) {
+            score.evaluation.add_partial(&known[layer], &found[layer])?;
         }
-        let positions: Vec<usize> = (0..layers.len())
-            .filter(|&layer| layers[layer].per == Per::Position)
-            .collect();
+        let positions: Vec<usize> = open.filter(|&layer| layers[layer].per == Per::Position).collect();
         let length = positions.first().map_or(0, |&layer| found[layer].len());
         for token in 0..length {
             let mut all = positions.iter().map(|&layer| match known[layer][token] {

@@ -1,6 +1,7 @@
 mod candidates;
 mod chains;
 mod messages;
+mod training;
 
 use super::*;
 use crate::RunOptions;

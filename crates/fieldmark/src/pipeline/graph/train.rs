@@ -1,29 +1,30 @@
 //! From documents to a [`GraphPipeline`].
 
 use super::GraphPipeline;
-use super::describe::{Numbers, columns, cut, describe, instance_name};
-use super::gold::{is_open, layer_labels, tell_left_out};
-use super::place::{Origin, in_words};
+use super::describe::Numbers;
+use super::hidden::start_weights;
+use super::instances::{Described, cut_and_label};
+use super::lacking::check_labels;
+use super::place::{Origin, conflict_in_words, in_words};
 use super::score::GraphScores;
 use crate::Error;
 use crate::checkpoint::Checkpoint;
-use crate::config::{Config, GraphConfig, InstanceName, LayerConfig};
+use crate::config::{Config, GraphConfig, LayerConfig};
 use crate::pipeline::card::{Counts, ModelCard};
 use crate::pipeline::front::{Front, extractor};
 use crate::pipeline::lists::{self, Folds};
-use crate::pipeline::sequences::Cutter;
-use crate::pipeline::stack::{Labellers, Stack};
-use crate::pipeline::train::{Labelled, LayerLabels, RunOptions, RunSummary};
+use crate::pipeline::stack::Stack;
+use crate::pipeline::train::{RunOptions, RunSummary};
 use crate::pipeline::{learnable, unused};
 use crate::training::{Algorithm, Flow, Observer, Prepared, Progress, Stop};
 use fieldmark_core::Alphabet;
 use fieldmark_core::container::Container;
 use fieldmark_graph::{
-    Description, GraphAlgorithm, GraphDataset, GraphDatasetBuilder, GraphModel, GraphTrainer, Per, Relations,
-    Structure, StructureError, TrainError,
+    Description, Error as GraphError, GraphAlgorithm, GraphDataset, GraphDatasetBuilder, GraphModel,
+    GraphTrainer, Relations, Structure, StructureError, TrainError,
 };
 use fieldmark_text::document::Document;
-use fieldmark_text::features::{Extraction, Extractor, Growing, Numbering, Resources};
+use fieldmark_text::features::{Extraction, Growing, Resources};
 use fieldmark_text::formats::{NoticeKind, Notices};
 use std::path::Path;
 use std::sync::Arc;
@@ -75,7 +76,9 @@ pub fn train_graph(
     unused::tell(config, documents, &train, &mut notices);
 
     let mut growing = Growing::default();
-    let mut described = Described::new(GraphDatasetBuilder::new(&description), true);
+    let alphabets = layers.iter().map(listed_labels).collect();
+    let builder = GraphDatasetBuilder::with_alphabets(&description, Alphabet::new(), alphabets);
+    let mut described = Described::new(builder, true);
     let folds = Folds::new(config, &train);
     for fold in 0..folds.count {
         lists::fill(config, &train, Some((fold, folds)), &mut resources);
@@ -86,7 +89,7 @@ pub fn train_graph(
     }
     lists::fill(config, &train, None, &mut resources);
     let (data, origins) = described.finish(growing.names)?;
-    check_labels(&layers, &data)?;
+    check_labels(&layers, &train, &data)?;
     let dev_data = match &dev[..] {
         [] => None,
         dev => {
@@ -104,6 +107,7 @@ pub fn train_graph(
     };
     let structure = Structure::build(&data, &description, Relations::none())?;
     tell_computed_factors(&structure, &data, &origins, &mut notices)?;
+    let start = start_weights(graph, &layers, &structure, &data, &mut notices)?;
     let counts = Counts::of(config, &train, data.len(), data.positions(), data.fingerprint());
     let run = Run {
         graph,
@@ -113,6 +117,7 @@ pub fn train_graph(
         dev: dev_data.as_ref().map(|(data, origins)| (data, &origins[..])),
         algorithm: &algorithm,
         origins: &origins,
+        start: &start,
     };
     let (weights, summary) = run.train(options, observer)?;
     let model = GraphModel::new(&data, &structure, &weights)?.with_algorithm(algorithm.name());
@@ -129,6 +134,15 @@ pub fn train_graph(
         run: summary,
         notices,
     })
+}
+
+/// The labels that a config lists for a layer.
+fn listed_labels(layer: &LayerConfig) -> Alphabet {
+    let mut labels = Alphabet::new();
+    for label in &layer.labels {
+        labels.intern(label);
+    }
+    labels
 }
 
 /// The algorithm with its options.
@@ -155,32 +169,11 @@ fn algorithm(config: &Config, graph: &GraphConfig) -> Result<GraphAlgorithm, Err
     }
 }
 
-/// A layer of which nothing is known cannot be learned, nor told apart from a misspelt name.
-fn check_labels(layers: &[LayerConfig], data: &GraphDataset) -> Result<(), Error> {
-    if data.is_empty() {
-        return Err(Error::Option("the training documents have no tokens".into()));
-    }
-    for (index, layer) in layers.iter().enumerate() {
-        if data.labels(index).is_empty() {
-            let place = match (&layer.column, &layer.meta) {
-                (Some(column), _) => format!("in the column {column:?}"),
-                (_, Some(key)) => format!("under the key {key:?} of documents"),
-                _ => "among the spans".to_owned(),
-            };
-            return Err(Error::Option(format!(
-                "the training documents have no label for the layer {:?} {place}",
-                layer.name
-            )));
-        }
-    }
-    Ok(())
-}
-
 /// What templates that join distant positions did not find, or found too often.
 fn tell_computed_factors(
     structure: &Structure,
     data: &GraphDataset,
-    origins: &[Origin],
+    origins: &[Origin<'_>],
     notices: &mut Notices,
 ) -> Result<(), Error> {
     let found = structure.computed_factors(data)?;
@@ -221,105 +214,18 @@ fn tell_computed_factors(
 /// Observations that are shown as examples of their names.
 const SHOWN: usize = 3;
 
-/// Documents that are cut, with their labels in all layers.
-fn cut_and_label<'d>(
-    config: &Config,
-    layers: &[LayerConfig],
-    documents: &'d [Document],
-    labellers: &mut Labellers<'_>,
-    notices: &mut Notices,
-) -> Result<Vec<Labelled<'d>>, Error> {
-    let cutter = Cutter::new(&config.text);
-    let instance = instance_name(config);
-    let mut all = Vec::with_capacity(documents.len());
-    let mut first = 0;
-    for document in documents {
-        let sentences = cut(&cutter, instance, document, labellers, notices)?;
-        tell_left_out(layers, document, &sentences, notices);
-        let labels = layers.iter().map(|layer| LayerLabels {
-            scheme: (layer.per == Per::Position).then(|| layer.scheme.into()),
-            of_spans: layer.has_spans(),
-            labels: layer_labels(layer, document, &sentences, notices),
-        });
-        let layers = labels.collect();
-        let count = sentences.len();
-        all.push(Labelled {
-            document,
-            sentences,
-            layers,
-            first,
-        });
-        first += count;
-    }
-    Ok(all)
-}
-
-/// Instances on their way to a data set.
-struct Described {
-    builder: GraphDatasetBuilder,
-    /// Whether they are there to be learned from.
-    learned: bool,
-    /// Where each comes from.
-    origins: Vec<Origin>,
-}
-
-impl Described {
-    fn new(builder: GraphDatasetBuilder, learned: bool) -> Self {
-        Self {
-            builder,
-            learned,
-            origins: Vec::new(),
-        }
-    }
-
-    /// Adds the instances that are wanted, by their number among all. Those of which nothing is known teach nothing.
-    fn add<N: Numbering>(
-        &mut self,
-        documents: &[Labelled<'_>],
-        config: &Config,
-        layers: &[LayerConfig],
-        extractor: &Extractor,
-        extraction: &mut Extraction<'_, N>,
-        wanted: impl Fn(usize) -> bool,
-    ) -> Result<(), Error> {
-        let is_sentence = instance_name(config) == InstanceName::Sentence;
-        for labelled in documents {
-            let (document, cells) = (labelled.document, &labelled.layers);
-            let (sentences, columns) = (&labelled.sentences, columns(extractor, layers));
-            sentences.try_for_each(&document.text, &columns, |index, sequence| {
-                let mut labels = cells.iter().flat_map(|layer| &layer.labels[index]);
-                if !wanted(labelled.first + index) || labels.all(|label| is_open(label)) {
-                    return Ok(());
-                }
-                self.origins.push(Origin {
-                    document: document.id.clone(),
-                    sentence: is_sentence.then_some(index + 1),
-                });
-                let cell = |layer: usize, position: usize| cells[layer].labels[index][position].as_str();
-                let number =
-                    |builder: &mut GraphDatasetBuilder, layer, name: &str| Some(builder.label(layer, name));
-                let (builder, learned) = (&mut self.builder, self.learned);
-                describe(extraction, sequence, layers, builder, cell, number, learned)
-            })?;
-        }
-        Ok(())
-    }
-
-    fn finish(self, names: Alphabet) -> Result<(GraphDataset, Vec<Origin>), Error> {
-        Ok((self.builder.finish_numbered(names)?, self.origins))
-    }
-}
-
 /// What a run of training is about.
 struct Run<'r> {
     graph: &'r GraphConfig,
     layers: &'r [LayerConfig],
     structure: &'r Structure,
     data: &'r GraphDataset,
-    dev: Option<(&'r GraphDataset, &'r [Origin])>,
+    dev: Option<(&'r GraphDataset, &'r [Origin<'r>])>,
     algorithm: &'r GraphAlgorithm,
     /// Where each instance comes from.
-    origins: &'r [Origin],
+    origins: &'r [Origin<'r>],
+    /// The weights to start from, as far as no model gives others.
+    start: &'r [f64],
 }
 
 impl Run<'_> {
@@ -338,7 +244,7 @@ impl Run<'_> {
         };
         let warm = warm
             .filter(|_| saved.is_none())
-            .map(|model| model.project(self.data, self.structure));
+            .map(|model| model.project_onto(self.data, self.structure, self.start.to_vec()));
         observer.prepared(&Prepared {
             features: self.structure.weights(),
             states: self.labels(),
@@ -353,7 +259,7 @@ impl Run<'_> {
                 state.clone(),
             ),
             None => {
-                let start = warm.map_or_else(|| vec![0.0; structure.weights()], |start| start.weights);
+                let start = warm.map_or_else(|| self.start.to_vec(), |start| start.weights);
                 (
                     GraphTrainer::new(structure, data, self.algorithm, start),
                     Checkpoint::default(),
@@ -421,7 +327,7 @@ impl Run<'_> {
     }
 
     /// How good weights are on development data.
-    fn score(&self, (dev, origins): (&GraphDataset, &[Origin]), weights: &[f64]) -> Result<f64, Error> {
+    fn score(&self, (dev, origins): (&GraphDataset, &[Origin<'_>]), weights: &[f64]) -> Result<f64, Error> {
         let labels = (0..self.layers.len()).map(|layer| self.data.labels(layer));
         let mut scores = GraphScores::none(self.layers.iter().zip(labels));
         let inference = &self.graph.inference;
@@ -450,13 +356,22 @@ impl Run<'_> {
     fn problem(
         &self,
         data: &GraphDataset,
-        origins: &[Origin],
+        origins: &[Origin<'_>],
         instance: usize,
-        error: &fieldmark_graph::Error,
+        error: &GraphError,
     ) -> Error {
-        let length = data.instance(instance).len();
-        let problem = in_words(error, self.structure, self.layers, length, |_| None);
-        Error::Option(match origins.get(instance) {
+        let (structure, layers) = (self.structure, self.layers);
+        let (origin, instance) = (origins.get(instance), data.instance(instance));
+        let word = |position| origin.and_then(|origin| origin.word(position));
+        // A factor that has nothing left says more than where a sum came to nothing. Labels of development data are only
+        // compared.
+        let is_gold = std::ptr::eq(data, self.data) && matches!(error, GraphError::Contradiction { .. });
+        let conflict = is_gold.then(|| structure.conflict(instance).ok().flatten());
+        let problem = match conflict.flatten() {
+            Some(conflict) => conflict_in_words(&conflict, structure, layers, instance.len(), word),
+            None => in_words(error, structure, layers, instance.len(), word),
+        };
+        Error::Option(match origin {
             Some(origin) => format!("{origin}: {problem}"),
             None => problem,
         })
@@ -477,7 +392,8 @@ impl Run<'_> {
         let inference = &self.graph.inference;
         let dev = self.dev.map(|(data, _)| (data.fingerprint(), inference));
         let warm = warm.map(GraphModel::fingerprint);
-        let choices = format!("{algorithm:?} {description:?} {dev:?} {warm:?}");
+        let start = &self.graph.start;
+        let choices = format!("{algorithm:?} {description:?} {dev:?} {warm:?} {start:?}");
         Alphabet::hash(&format!("{:016x} {choices}", self.data.fingerprint()))
     }
 }

@@ -16,7 +16,7 @@ fn mistakes_have_a_sentence() {
         ),
         (
             &["graph.layers[0].column=tag"],
-            "no label for the layer \"pos\" in the column \"tag\"",
+            "no label for the layer \"pos\": there is no column \"tag\"",
         ),
         (&["graph.layers[0].name="], "graph.layers[0] has no name"),
         (&["graph.layers[0].name=chunk"], "two layers are called \"chunk\""),
@@ -252,7 +252,7 @@ fn sentences_of_documents_that_are_one_instance_keep_their_borders() {
 fn problems_name_layers_tokens_and_documents() {
     let forbid = "graph.templates=[{relation={chain='pos'},forbid=[['DT','NN']]}]";
     let found = problem(&parse(FACTORIAL, &[forbid]), &corpus());
-    let expected = "doc, sentence 1: no labelling satisfies the constraints: nothing is left in the layer \"pos\" at token ";
+    let expected = "doc, sentence 1: the template \"chain:pos\" forbids all labels that are left";
     assert!(found.starts_with(expected), "{found}");
     let trained = train(
         &parse(
