@@ -18,6 +18,16 @@ pub fn tell_inference(report: &GraphReport, console: &Console) {
             report.unsettled_probabilities, report.instances
         ));
     }
+    if let Some(first) = report.unsure.first() {
+        console.warn(&format!(
+            "{} of {} instances have labels, but not all probabilities, such as {:?} of {}: {}",
+            report.unsure.len(),
+            report.instances,
+            first.text,
+            first.document,
+            first.problem
+        ));
+    }
     if report.unsettled > 0 {
         console.warn(&format!(
             "inference stopped at its limit in {} of {} instances: their labels are the best that were found. Raise \

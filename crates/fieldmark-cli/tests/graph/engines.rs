@@ -22,9 +22,19 @@ fn engines_say_what_they_could_not_do() {
     assert!(error.contains("exact engines alone"), "{error}");
     for (arguments, expected) in [
         ("tag joint.fmk new.txt --rule at-most", "is for chains"),
-        ("tag joint.fmk new.txt --pair-marginals", "is for chains"),
         ("tag joint.fmk new.txt --log-space", "--log-space is for chains"),
-        ("tag joint.fmk new.txt --probs", "add --json"),
+        (
+            "tag joint.fmk new.txt --marginals --max-marginals",
+            "cannot be printed together",
+        ),
+        (
+            "tag joint.fmk new.txt --spans",
+            "no layer of this model marks spans",
+        ),
+        (
+            "tag joint.fmk new.txt --probs --output x.txt",
+            "--output is for documents",
+        ),
         ("inspect joint.fmk --draw x.svg", "--data"),
     ] {
         let error = place.refuse(arguments);
@@ -92,4 +102,26 @@ fn options_of_engines_are_checked_before_data_are_read() {
         );
         assert!(error.contains(expected), "{error}");
     }
+}
+
+#[test]
+fn a_sampler_that_may_be_stuck_is_told() {
+    let place = joint();
+    let forbid = "-o graph.templates=[{relation={chain=\"pos\"},forbid=[[\"VB\",\"DT\"]]}]";
+    let gibbs = "-o graph.inference.engine=gibbs -o graph.objective=pseudolikelihood";
+    let told = |arguments: &str| errors(&place.command(arguments).done().success());
+    let warning = "a Gibbs sampler changes one label at a time, and the template \"chain:pos\" forbids";
+    let training = told(&format!("-q train joint.toml --model stuck.fmk {forbid} {gibbs}"));
+    assert!(training.contains(warning), "{training}");
+    for arguments in [
+        "-q tag stuck.fmk new.txt",
+        "-q eval --model stuck.fmk train.txt",
+        "-q inspect stuck.fmk --explain new.txt",
+    ] {
+        assert!(told(arguments).contains(warning), "{arguments}");
+        let loopy = told(&format!("{arguments} --inference loopy"));
+        assert!(!loopy.contains("Gibbs"), "{loopy}");
+    }
+    let free = told(&format!("-q train joint.toml --model free.fmk {gibbs}"));
+    assert!(!free.contains("one label at a time"), "{free}");
 }

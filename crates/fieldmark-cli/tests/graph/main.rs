@@ -6,6 +6,7 @@ mod common;
 mod engines;
 mod labels;
 mod models;
+mod numbers;
 mod scores;
 mod training;
 
