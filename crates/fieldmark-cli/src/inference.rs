@@ -3,6 +3,9 @@
 use crate::console::Console;
 use fieldmark::GraphReport;
 
+/// So many characters of an instance are shown.
+const LONGEST: usize = 60;
+
 /// Tells how sure labels and probabilities are that a graph found.
 pub fn tell_inference(report: &GraphReport, console: &Console) {
     if report.unproved > 0 {
@@ -19,11 +22,12 @@ pub fn tell_inference(report: &GraphReport, console: &Console) {
         ));
     }
     if let Some(first) = report.unsure.first() {
+        let text: String = first.text.chars().take(LONGEST).collect();
         console.warn(&format!(
             "{} of {} instances have labels, but not all probabilities, such as {:?} of {}: {}",
             report.unsure.len(),
             report.instances,
-            first.text,
+            text,
             first.document,
             first.problem
         ));

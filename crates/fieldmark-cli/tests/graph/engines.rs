@@ -125,3 +125,57 @@ fn a_sampler_that_may_be_stuck_is_told() {
     let free = told(&format!("-q train joint.toml --model free.fmk {gibbs}"));
     assert!(!free.contains("one label at a time"), "{free}");
 }
+
+/// Weights so large that a sum needs logarithms, for which there is no memory, while the best labelling does not.
+#[test]
+fn labels_stay_where_memory_does_not_suffice_for_probabilities() {
+    let place = joint();
+    let larger = |line: &str| match line.rsplit_once('\t') {
+        Some((start, weight)) if start.starts_with("weight") || start.starts_with("bias") => {
+            let weight: f64 = weight.parse().unwrap();
+            format!("{start}\t{:?}\n", 800.0 * weight)
+        }
+        _ => format!("{line}\n"),
+    };
+    let dump = place.run("inspect joint.fmk --dump");
+    place.write("dump.txt", dump.lines().map(larger).collect::<String>());
+    place.run("inspect --load dump.txt large.fmk");
+    place.write("long.txt", "qqq ".repeat(60));
+    let tag = |options: &str| {
+        let done = place.command(&format!(
+            "-q tag large.fmk long.txt new.txt {options} --inference"
+        ));
+        done.args(["engine='product-chain', budget=30000"]).done()
+    };
+    let warning = "1 of 2 instances have labels, but not all probabilities, such as \"qqq qqq";
+    let done = tag("--probs").code(2);
+    let told = errors(&done);
+    assert!(
+        told.contains(warning) && told.contains("exact inference needs tables"),
+        "{told}"
+    );
+    assert!(
+        told.contains("has labels, but not all numbers that were asked for"),
+        "{told}"
+    );
+    let table = output(done);
+    assert!(table.contains("long.txt\t0\t3\tqqq\tDT\t-\tB-NP\t-\n"), "{table}");
+    assert!(table.contains("new.txt\t4\t7\tdog\tNN\t1.000000\t"), "{table}");
+    let json = output(tag("--nbest 2 --json").code(2));
+    let answers: Vec<Value> = json
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(answers[0]["labels"]["pos"].as_array().unwrap().len(), 60);
+    assert!(answers[0]["missing"].is_string() && answers[0]["best"].is_null());
+    assert!(answers[1]["missing"].is_null() && answers[1]["best"].is_array());
+    let several = output(tag("--nbest 2").code(2));
+    assert!(
+        several.contains("\n# 0 -\nlong.txt\t0\t3\tqqq\tDT\tB-NP\n"),
+        "{several}"
+    );
+    // Labels are what was asked for.
+    let done = tag("").success();
+    assert!(errors(&done).contains(warning));
+    assert!(output(done).contains("long.txt\t0\t3\tDT\tB-NP\t-\tqqq\n"));
+}

@@ -77,6 +77,13 @@ fn names_inside_of_names_are_spans() {
         table.contains("\t4\t17\tORG\t") && table.contains("\t12\t17\tLOC\t"),
         "{table}"
     );
+    assert_eq!(place.run("tag nested.fmk new.txt --spans"), table);
+    let json = place.run("tag nested.fmk new.txt --spans --json");
+    let answer: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(answer["spans"].as_array().unwrap().len(), 2);
+    assert_eq!(answer["spans"][0]["layer"], "outer");
+    let refused = place.refuse("tag nested.fmk new.txt --spans --pair-marginals");
+    assert!(refused.contains("--spans and --pair-marginals"), "{refused}");
     place.write(
         "again.jsonl",
         format!("{}{}", place.read("train.jsonl"), place.read("train.jsonl")),
