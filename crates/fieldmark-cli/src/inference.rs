@@ -3,6 +3,9 @@
 use crate::console::Console;
 use fieldmark::GraphReport;
 
+/// So many characters of an instance are shown.
+const LONGEST: usize = 60;
+
 /// Tells how sure labels and probabilities are that a graph found.
 pub fn tell_inference(report: &GraphReport, console: &Console) {
     if report.unproved > 0 {
@@ -16,6 +19,17 @@ pub fn tell_inference(report: &GraphReport, console: &Console) {
             "messages did not settle in {} of {} instances: their probabilities are rough. Raise graph.inference.iterations, add \
              damping, or use an exact engine",
             report.unsettled_probabilities, report.instances
+        ));
+    }
+    if let Some(first) = report.unsure.first() {
+        let text: String = first.text.chars().take(LONGEST).collect();
+        console.warn(&format!(
+            "{} of {} instances have labels, but not all probabilities, such as {:?} of {}: {}",
+            report.unsure.len(),
+            report.instances,
+            text,
+            first.document,
+            first.problem
         ));
     }
     if report.unsettled > 0 {

@@ -2,7 +2,10 @@
 
 use crate::exact::{JunctionTree, ProductChain, Tree};
 use crate::loopy::{LoopyBp, LoopyOptions};
-use crate::{Beliefs, Decoding, DualDecoder, DualOptions, Engine, Error, FactorGraph, Gibbs, GibbsOptions};
+use crate::{
+    Beliefs, Decoding, DualDecoder, DualOptions, Engine, Error, FactorGraph, Gibbs, GibbsOptions,
+    MaxMarginals,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -59,16 +62,23 @@ impl EngineChoice {
     /// The engine, which has memory of its own: make one for each thread.
     pub fn engine(&self) -> Result<Box<dyn Engine + Send>, Error> {
         Ok(match self {
-            EngineChoice::Exact(options) => Box::new(Exact {
-                tree: Tree::new(),
-                chain: ProductChain::with_budget(options.budget),
-            }),
+            EngineChoice::Exact(options) => Box::new(Exact::new(options)),
             EngineChoice::ProductChain(options) => Box::new(ProductChain::with_budget(options.budget)),
             EngineChoice::JunctionTree(options) => Box::new(JunctionTree::with_budget(options.budget)),
             EngineChoice::Loopy(options) => Box::new(LoopyBp::<f64>::new(options.clone())?),
             EngineChoice::LoopySingle(options) => Box::new(LoopyBp::<f32>::new(options.clone())?),
             EngineChoice::Gibbs(options) => Box::new(Gibbs::new(options.clone())?),
             EngineChoice::Dual(options) => Box::new(DualDecoder::new(options.clone())?),
+        })
+    }
+
+    /// The same engine for max-marginals and the best labellings, if it is exact.
+    pub fn max_marginals(&self) -> Option<Box<dyn MaxMarginals + Send>> {
+        Some(match self {
+            EngineChoice::Exact(options) => Box::new(Exact::new(options)),
+            EngineChoice::ProductChain(options) => Box::new(ProductChain::with_budget(options.budget)),
+            EngineChoice::JunctionTree(options) => Box::new(JunctionTree::with_budget(options.budget)),
+            _ => return None,
         })
     }
 
@@ -101,6 +111,13 @@ const CHAIN_ENTRIES: u64 = 8;
 const FEW_ENTRIES: u64 = 1 << 10;
 
 impl Exact {
+    fn new(options: &ExactOptions) -> Self {
+        Self {
+            tree: Tree::new(),
+            chain: ProductChain::with_budget(options.budget),
+        }
+    }
+
     /// Whether a chain is quicker than a junction tree and there is memory for it; if so, it is prepared.
     fn takes_chain(&mut self, graph: &FactorGraph) -> bool {
         let Ok(work) = self.chain.plan(graph) else {
@@ -134,5 +151,17 @@ impl Engine for Exact {
             return self.chain.max_prepared(graph);
         }
         self.chain.junction_tree().max(graph)
+    }
+}
+
+impl MaxMarginals for Exact {
+    fn max_marginals(&mut self, graph: &FactorGraph) -> Result<&[f64], Error> {
+        if graph.trees().is_some() {
+            return self.tree.max_marginals(graph);
+        }
+        if self.takes_chain(graph) {
+            return self.chain.max_marginals(graph);
+        }
+        self.chain.junction_tree().max_marginals(graph)
     }
 }

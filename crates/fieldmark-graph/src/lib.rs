@@ -134,7 +134,9 @@ pub use factor_graph::{FactorGraph, FactorGraphBuilder};
 pub use gibbs::{Annealing, Gibbs, GibbsOptions, GibbsState};
 pub use label_sets::LabelSets;
 pub use model::{
-    GraphInspection, GraphModel, GraphTagger, GraphWarmStart, LayerSizes, StrongWeight, TemplateWeights,
+    GraphAlternative, GraphContribution, GraphDecision, GraphEvidence, GraphExplanation, GraphInspection,
+    GraphModel, GraphNeighbour, GraphOthers, GraphTagger, GraphWarmStart, LayerSizes, StrongWeight,
+    TemplateWeights,
 };
 pub use structure::{ComputedFactors, Relate, Relations, Structure, StructureError};
 pub use train::{

@@ -51,10 +51,10 @@ pub use memory::{MemoryEstimate, estimate_memory};
 pub use model::Model;
 pub use pipeline::{
     Annotator, AnnotatorOptions, AnnotatorReport, AnyPipeline, Cut, CutCounts, DataCounts, Described,
-    Describer, GraphAnnotator, GraphAnnotatorOptions, GraphAnswer, GraphDecoding, GraphPipeline, GraphReport,
-    GraphScores, GraphSpan, GraphTest, Impossible, ImpossibleInstance, LayerScore, ModelCard, Pipeline,
-    RunOptions, RunSummary, Scores, TokenMismatch, TrainedAny, TrainedGraph, TrainedPipeline, check_config,
-    check_spans, token_mismatch, train_config, train_graph, train_pipeline,
+    Describer, GraphAnnotator, GraphAnnotatorOptions, GraphAnswer, GraphDecoding, GraphLabel, GraphPair,
+    GraphPipeline, GraphReport, GraphScores, GraphSpan, GraphTest, Impossible, ImpossibleInstance,
+    LayerScore, ModelCard, Pipeline, RunOptions, RunSummary, Scores, TokenMismatch, TrainedAny, TrainedGraph,
+    TrainedPipeline, check_config, check_spans, token_mismatch, train_config, train_graph, train_pipeline,
 };
 pub use training::{
     Algorithm, CheckpointOptions, Flow, Observer, Precision, Prepared, Progress, Stop, TrainOptions, Trained,

@@ -61,6 +61,9 @@ Examples:
   Mark gold documents with a model and score it, as a page:
       fieldmark eval --model names.fmk test.txt --format columns --html scores.html
 
+  A graph with another engine than that of its config:
+      fieldmark eval --model joint.fmk test.txt --inference loopy
+
   Documents of any format against each other, by other measures:
       fieldmark tag names.fmk test.txt --format columns --output found.jsonl
       fieldmark eval test.txt found.jsonl --format columns --pred-format jsonl

@@ -5,6 +5,7 @@ mod graph;
 use super::tag::trouble::{WHERE, too_large};
 use crate::console::Console;
 use crate::failure::Failure;
+use crate::options::inference::InferenceOptions;
 use crate::paths::{Files, check_writable};
 use crate::{documents, memory};
 use fieldmark::chain::ChainModel;
@@ -25,7 +26,9 @@ use std::sync::Arc;
 /// config and its files if there are any, and --load makes the same model of it again, equal in every bit.
 ///
 /// Of a graph, it shows the strongest weights of each template, those between layers and between distant positions
-/// first; --draw makes a picture of one instance.
+/// first; --draw makes a picture of one instance. --explain compares the label of each variable with the best other one while
+/// all other labels stay: a reason is an observation or the labels that a factor joins, with the name of its template;
+/// `all` is the label of a whole document or sentence. --inference chooses the engine that finds labels for both.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
@@ -56,6 +59,9 @@ pub struct Arguments {
     #[command(flatten)]
     draw: graph::DrawOptions,
 
+    #[command(flatten)]
+    inference: InferenceOptions,
+
     /// Print JSON: one object, or one for each sequence explained
     #[arg(long)]
     json: bool,
@@ -71,6 +77,9 @@ Examples:
   fieldmark inspect --explain notes.txt names.fmk
   fieldmark inspect --dump chunker.fmk > chunker.weights
   fieldmark inspect --load chunker.weights copy.fmk
+
+  Why do the variables of a graph have their labels?
+      fieldmark inspect joint.fmk --explain notes.txt --top 5
 
   What a graph joins in the second sentence of a file:
       fieldmark inspect joint.fmk --data test.txt --instance 2 --draw graph.svg";
@@ -93,9 +102,7 @@ impl Arguments {
                 AnyPipeline::Graph(pipeline) => self.run_graph(&pipeline, console),
             };
         }
-        if self.draw.draw.is_some() {
-            return Err(Failure::user(NO_GRAPH));
-        }
+        self.refuse_for_chains()?;
         let model = Model::from_container(container)?;
         if self.dump {
             let mut output = console.output();
@@ -109,6 +116,14 @@ impl Arguments {
         }
     }
 
+    /// Options that mean nothing to a chain.
+    fn refuse_for_chains(&self) -> Result<(), Failure> {
+        if self.draw.draw.is_some() {
+            return Err(Failure::user(NO_GRAPH));
+        }
+        self.inference.refuse_for_chains()
+    }
+
     fn overview(&self, model: &Model, console: &Console) -> Result<(), Failure> {
         let format = match &model.input.kind {
             InputKind::Attributes => "crfsuite",
@@ -120,9 +135,7 @@ impl Arguments {
 
     /// A model that was trained with a config.
     fn run_pipeline(&self, pipeline: &Pipeline, console: &Console) -> Result<(), Failure> {
-        if self.draw.draw.is_some() {
-            return Err(Failure::user(NO_GRAPH));
-        }
+        self.refuse_for_chains()?;
         let Some(data) = &self.explain else {
             return self.show(&pipeline.chain, "text", Some(&pipeline.card), console);
         };

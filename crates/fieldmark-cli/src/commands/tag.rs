@@ -2,21 +2,25 @@
 
 mod answer;
 mod documents;
+mod examples;
 mod graph;
 mod json;
 mod limits;
 mod prose;
+mod tables;
 mod tokens;
 pub mod trouble;
 mod write;
 
 use crate::console::Console;
 use crate::failure::Failure;
+use crate::options::inference::InferenceOptions;
 use crate::options::input::FormatName;
 use crate::options::machine::{Arithmetic, PrecisionName, Threads};
 use crate::paths::Files;
 use answer::{Answers, Wanted};
 use clap::ValueEnum;
+use examples::EXAMPLES;
 use fieldmark::chain::inference::Space;
 use fieldmark::core::container::Container;
 use fieldmark::core::kernels::Dispatch;
@@ -48,7 +52,14 @@ use write::{View, Written};
 /// --forbid and --fix-labels rule out has probability 0. (Models that were trained by ap, pa or arow only rank
 /// label sequences: what is printed as their probabilities comes with a warning.) With graphs it is so if their
 /// inference (`graph.inference` in the config) is exact or product-chain: loopy and gibbs estimate probabilities, and with
-/// loopy, gibbs and dual the labels may not be the best ones. It is told where inference stopped at its limit.
+/// loopy, gibbs and dual the labels may not be the best ones. It is told where inference stopped at its limit. Another engine
+/// is chosen by --inference; --nbest and --max-marginals need an exact one.
+///
+/// Of graphs, tables of tokens have a column for each layer, with its name, and --probs, --marginals and --max-marginals add
+/// LAYER.probability, LAYER.marginals and LAYER.max_marginals, with all labels of a token in one cell. The label of a whole
+/// document or sentence is a line of its own before its tokens, `# LAYER`, label and numbers. --pair-marginals has all pairs of
+/// variables that the model joins: neighbours, layers at one token, distant tokens. --rule, --forbid and --scheme are for
+/// chains: a graph has `forbid` in its templates.
 ///
 /// A sequence for which no label sequence is possible gets `?` in place of every label (a text, no span), and a warning
 /// with its line; the others are labelled all the same, and the exit code is 2.
@@ -81,6 +92,9 @@ pub struct Arguments {
     limits: limits::LimitOptions,
 
     #[command(flatten)]
+    inference: InferenceOptions,
+
+    #[command(flatten)]
     threads: Threads,
 
     #[command(flatten)]
@@ -101,7 +115,8 @@ struct WantedOptions {
 
     /// Print for every label at each position the probability of the best label sequence that has it there
     ///
-    /// As label:probability, with numbers such as 1.5e-3, since those of long sequences are small.
+    /// As label:probability, with numbers such as 1.5e-3, since those of long sequences are small. Of graphs, it needs an
+    /// exact engine.
     #[arg(long)]
     max_marginals: bool,
 
@@ -141,36 +156,6 @@ struct WantedOptions {
     json: bool,
 }
 
-const EXAMPLES: &str = "\
-Examples:
-  fieldmark tag names.fmk notes.txt
-  fieldmark tag names.fmk notes.txt --output found.jsonl
-  fieldmark tag names.fmk notes.txt --output notes.html
-
-  What else could it be? At most one name in a sentence; known names stay:
-      fieldmark tag names.fmk notes.txt --nbest 3
-      fieldmark tag names.fmk notes.txt --marginals
-      fieldmark tag names.fmk notes.txt --rule 'at-most 1 PER'
-      fieldmark tag names.fmk found.jsonl --fix-labels
-
-  fieldmark tag --model chunker.fmk test.txt > tagged.txt
-  fieldmark tag --model chunker.fmk --scheme iob2 --spans test.txt
-  fieldmark tag --model chunker.fmk --nbest 3 --json test.txt
-
-  How probable are the gold labels, and what else could have been?
-      fieldmark tag --model chunker.fmk --log-probs test.txt
-      fieldmark tag --model chunker.fmk --max-marginals test.txt
-      fieldmark tag --model chunker.fmk --pair-marginals test.txt
-
-  No more than one person in a sentence, and no place without a person:
-      fieldmark tag --model ner.fmk --rule 'at-most 1 PER; LOC implies PER' test.txt
-
-  Lines that are no tokens stay as they are:
-      fieldmark tag --model ner.fmk --skip-lines -DOCSTART- test.txt
-
-  Some labels are known (`?` is open, `A|B` is A or B):
-      fieldmark tag --model ner.fmk --fix-labels partly.txt";
-
 /// The options that print a table, with its first line.
 pub const TABLES: [(&str, &str); 3] = [
     ("--spans", View::SPAN_HEADER),
@@ -189,17 +174,6 @@ impl WantedOptions {
             ("pair-marginals", self.pair_marginals),
             ("log-probs", self.log_probs),
             ("json", self.json),
-        ];
-        given.iter().find(|(_, given)| *given).map(|(name, _)| *name)
-    }
-
-    /// An option that only a chain has an answer to, if one was given.
-    fn only_chains(&self) -> Option<&'static str> {
-        let given = [
-            ("max-marginals", self.max_marginals),
-            ("spans", self.spans),
-            ("pair-marginals", self.pair_marginals),
-            ("log-probs", self.log_probs),
         ];
         given.iter().find(|(_, given)| *given).map(|(name, _)| *name)
     }
@@ -268,6 +242,7 @@ impl Arguments {
                 AnyPipeline::Graph(pipeline) => self.tag_graph(&pipeline, &files, console),
             };
         }
+        self.inference.refuse_for_chains()?;
         if let Some(option) = self.documents.given().next() {
             return Err(Failure::user(format_args!(
                 "--{option} is for models that read text, but {} reads observations",
@@ -319,6 +294,7 @@ impl Arguments {
     /// Marks documents, or says what a model that reads text thinks of their tokens.
     fn tag_text(&self, pipeline: &Pipeline, files: &[PathBuf], console: &Console) -> Result<(), Failure> {
         self.refuse_for_documents()?;
+        self.inference.refuse_for_chains()?;
         self.threads.start()?;
         warn_of_ranks(pipeline.learned_from_mistakes(), console);
         let labels = pipeline.chain.labels();

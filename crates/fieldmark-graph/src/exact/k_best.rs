@@ -24,7 +24,7 @@ struct Next {
 /// The `k` labellings with the highest scores, best first; all that are allowed if there are fewer.
 ///
 /// The label sets of the graph are changed on the way and put back, also on errors.
-pub fn k_best<E: MaxMarginals>(
+pub fn k_best<E: MaxMarginals + ?Sized>(
     engine: &mut E,
     graph: &mut FactorGraph,
     k: usize,
@@ -35,7 +35,7 @@ pub fn k_best<E: MaxMarginals>(
     result
 }
 
-fn search<E: MaxMarginals>(
+fn search<E: MaxMarginals + ?Sized>(
     engine: &mut E,
     graph: &mut FactorGraph,
     k: usize,
@@ -69,7 +69,7 @@ fn search<E: MaxMarginals>(
 }
 
 /// The set that the graph now allows, whose best labelling is known.
-fn part<E: MaxMarginals>(engine: &mut E, graph: &FactorGraph, best: &[u32]) -> Result<Part, Error> {
+fn part<E: MaxMarginals + ?Sized>(engine: &mut E, graph: &FactorGraph, best: &[u32]) -> Result<Part, Error> {
     let marginals = engine.max_marginals(graph)?;
     let mut next: Option<Next> = None;
     for variable in 0..graph.variables() as u32 {

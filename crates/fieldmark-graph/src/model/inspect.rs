@@ -231,7 +231,7 @@ impl fmt::Display for TemplateWeights {
 }
 
 /// A name without line ends and other controls.
-fn one_line(name: &str) -> String {
+pub(super) fn one_line(name: &str) -> String {
     let symbol = |symbol: char| match symbol.is_control() {
         true => symbol.escape_default().to_string(),
         false => symbol.to_string(),
@@ -257,7 +257,7 @@ fn grouped(count: usize) -> String {
 }
 
 /// A weight in few characters, with its sign.
-fn signed(weight: f64) -> String {
+pub(super) fn signed(weight: f64) -> String {
     match weight.abs() {
         0.0 | 1e-3..1e6 => format!("{weight:+.3}"),
         _ => format!("{weight:+.2e}"),

@@ -5,7 +5,7 @@ use crate::{Description, GraphDatasetBuilder, Observe, Relations, Skip, Strategy
 use fieldmark_core::Gold;
 use fieldmark_core::random::SplitMix64;
 
-fn model(description: &Description, seed: u64) -> GraphModel {
+pub(super) fn model(description: &Description, seed: u64) -> GraphModel {
     let mut random = SplitMix64(seed);
     let mut builder = GraphDatasetBuilder::new(description);
     let layers = description.layers.len();
@@ -34,7 +34,7 @@ fn model(description: &Description, seed: u64) -> GraphModel {
     GraphModel::new(&data, &structure, &weights).unwrap()
 }
 
-fn observed() -> Description {
+pub(super) fn observed() -> Description {
     let mut description = Description::factorial(&["a", "b"]);
     description.templates[4].strategy = Strategy::Supported;
     description.templates[4].observe = Some(Observe::First);

@@ -1,6 +1,9 @@
 //! [`GraphModel`]: a trained graph model, immutable and shared; [`GraphTagger`]: the scratch memory to use it with.
 
 mod dump;
+mod explain;
+#[cfg(test)]
+mod explain_tests;
 mod file;
 mod inspect;
 #[cfg(test)]
@@ -8,6 +11,10 @@ mod inspect_tests;
 mod load;
 mod warm_start;
 
+pub use explain::{
+    GraphAlternative, GraphContribution, GraphDecision, GraphEvidence, GraphExplanation, GraphNeighbour,
+    GraphOthers,
+};
 pub use inspect::{GraphInspection, LayerSizes, StrongWeight, TemplateWeights};
 pub use warm_start::GraphWarmStart;
 

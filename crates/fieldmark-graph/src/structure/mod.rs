@@ -276,6 +276,14 @@ impl Structure {
             .map(|template| template.elementary.name.as_str())
     }
 
+    /// The names of the templates that forbid combinations of labels of several variables.
+    pub fn forbidding_templates(&self) -> impl Iterator<Item = &str> {
+        let forbids =
+            |template: &&TemplateFeatures| template.shape.len() > 1 && !template.forbidden.is_empty();
+        let templates = self.templates.iter().filter(forbids);
+        templates.map(|template| template.elementary.name.as_str())
+    }
+
     /// The weights of a template: those of observations, then biases.
     ///
     /// # Panics

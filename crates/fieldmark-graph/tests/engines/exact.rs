@@ -2,7 +2,7 @@
 
 use crate::models::{Model, models};
 use fieldmark_graph::exact::{Enumeration, JunctionTree, ProductChain, Tree, k_best};
-use fieldmark_graph::{Engine, Error, FactorGraph, FactorGraphBuilder, LogZ, MaxMarginals};
+use fieldmark_graph::{Engine, EngineChoice, Error, FactorGraph, FactorGraphBuilder, LogZ, MaxMarginals};
 
 const SEEDS: u64 = 8;
 
@@ -102,7 +102,7 @@ fn product_chains() {
     }
 }
 
-fn k_best_agrees<E: MaxMarginals>(engine: &mut E, model: &Model) {
+fn k_best_agrees<E: MaxMarginals + ?Sized>(engine: &mut E, model: &Model) {
     let mut graph: FactorGraph = model.graph.clone();
     for k in [0, 1, 7, 40] {
         let Ok(expected) = Enumeration::default().k_best(&graph, k) else {
@@ -132,6 +132,7 @@ fn k_best_on_exact_engines() {
     for model in (0..4).flat_map(models) {
         k_best_agrees(&mut JunctionTree::default(), &model);
         k_best_agrees(&mut chain, &model);
+        k_best_agrees(&mut *EngineChoice::default().max_marginals().unwrap(), &model);
         if model.is_forest {
             k_best_agrees(&mut Tree::new(), &model);
         }

@@ -14,12 +14,14 @@
 
 mod check;
 mod graph;
+mod inference;
 mod model;
 mod sections;
 mod training;
 
 pub use check::ConfigError;
 pub use graph::{GraphConfig, InstanceName, KindName, LayerConfig, ObjectiveName, StartConfig};
+pub use inference::parse_inference;
 pub use model::{ModelConfig, StrategyName, UnseenName};
 pub use sections::{DataConfig, LabelConfig, SchemeName, TextConfig};
 pub use training::{AlgorithmName, TrainingConfig};

@@ -26,8 +26,9 @@ pub use any::{AnyPipeline, TrainedAny, train_config};
 pub use card::{Counts as DataCounts, ModelCard};
 pub use describer::{Cut, Describer};
 pub use graph::{
-    CutCounts, GraphAnnotator, GraphAnnotatorOptions, GraphAnswer, GraphDecoding, GraphPipeline, GraphReport,
-    GraphScores, GraphSpan, GraphTest, ImpossibleInstance, LayerScore, TrainedGraph, train_graph,
+    CutCounts, GraphAnnotator, GraphAnnotatorOptions, GraphAnswer, GraphDecoding, GraphLabel, GraphPair,
+    GraphPipeline, GraphReport, GraphScores, GraphSpan, GraphTest, ImpossibleInstance, LayerScore,
+    TrainedGraph, train_graph,
 };
 pub(crate) use labelled::labelled_data;
 pub use learnable::check_spans;

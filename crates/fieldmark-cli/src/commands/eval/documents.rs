@@ -5,6 +5,7 @@ use super::read::{self, ReadingOptions};
 use crate::console::Console;
 use crate::documents::MissingColumns;
 use crate::failure::Failure;
+use crate::options::inference::InferenceOptions;
 use crate::options::machine::Threads;
 use crate::options::significance::TestOptions;
 use crate::paths::{Files, check_writable, write_whole};
@@ -74,6 +75,9 @@ pub struct DocumentOptions {
     pub(super) reading: ReadingOptions,
 
     #[command(flatten)]
+    pub(super) inference: InferenceOptions,
+
+    #[command(flatten)]
     threads: Threads,
 }
 
@@ -114,6 +118,7 @@ impl DocumentOptions {
             ("tokenizer", self.tokenizer.is_some()),
             ("html", self.html.is_some()),
             ("cases", self.cases.is_some()),
+            ("inference", self.inference.is_given()),
         ];
         let all = own
             .into_iter()
@@ -136,6 +141,9 @@ impl DocumentOptions {
         self.threads.start()?;
         let (gold, pairing, predicted) = match (&self.model, files) {
             (None, [gold, predicted]) => {
+                if self.inference.is_given() {
+                    return Err(Failure::user("--inference is for the graph of --model"));
+                }
                 let documents = self.reading.gold(gold, None, console)?;
                 let found = self.reading.predicted(predicted, gold, console)?;
                 if let Some(layers) = self.layers((gold, &documents), (predicted, &found), console)? {
@@ -163,7 +171,10 @@ impl DocumentOptions {
                     .for_each(|document| missing.add(pipeline.missing_columns(document)));
                 missing.tell(console);
                 let pipeline = match pipeline {
-                    AnyPipeline::Chain(pipeline) => *pipeline,
+                    AnyPipeline::Chain(pipeline) => {
+                        self.inference.refuse_for_chains()?;
+                        *pipeline
+                    }
                     AnyPipeline::Graph(pipeline) => {
                         return self.run_graph(&pipeline, &documents, gold, json, console);
                     }

@@ -10,7 +10,7 @@ use crate::inference::{tell_inference, tell_unanswered};
 use fieldmark::assess::{Assessment, LabelAssessment, LabelTest, Pairing};
 use fieldmark::text::document::Document;
 use fieldmark::text::render::html::{Cell, Section, Table};
-use fieldmark::{GraphPipeline, GraphScores, GraphTest};
+use fieldmark::{GraphAnnotatorOptions, GraphPipeline, GraphScores, GraphTest};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -55,13 +55,21 @@ impl DocumentOptions {
             };
             return Err(Failure::user(format_args!("--{option} {reason}")));
         }
+        let choice = self.inference.choice()?.unwrap_or_else(|| pipeline.inference());
+        if let Some(warning) = pipeline.warning_of(&choice) {
+            console.warn(&warning);
+        }
+        let options = GraphAnnotatorOptions {
+            engine: Some(choice),
+            ..GraphAnnotatorOptions::default()
+        };
         let GraphTest {
             scores,
             pairs,
             labels,
             report,
             ..
-        } = pipeline.test(documents)?;
+        } = pipeline.test_with(documents, &options)?;
         tell_inference(&report, console);
         tell_unanswered(&report, console);
         let known = |layer: &fieldmark::LayerScore| layer.evaluation.report().tokens > 0;

@@ -5,10 +5,10 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::paths::{Files, check_writable};
 use crate::{documents, memory};
-use fieldmark::GraphPipeline;
 use fieldmark::core::container::AtomicFile;
 use fieldmark::graph::{DrawOptions as Options, Drawing};
-use fieldmark::text::formats::Notices;
+use fieldmark::text::formats::{Notices, ReadOptions};
+use fieldmark::{GraphAnnotator, GraphAnnotatorOptions, GraphPipeline};
 use serde::Serialize;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -49,11 +49,13 @@ fn positions(text: &str) -> Result<(u32, u32), String> {
 impl Arguments {
     /// A graph that was trained with a config.
     pub(super) fn run_graph(&self, pipeline: &GraphPipeline, console: &Console) -> Result<(), Failure> {
-        if self.explain.is_some() {
+        if self.line.is_some() {
             return Err(Failure::user(
-                "--explain is for chains, whose labels have reasons of their own. What a graph joins is shown by --draw, \
-                 and how sure it is by `fieldmark tag MODEL DATA --json --marginals`",
+                "--line is for models of observations; give a file with the text to explain",
             ));
+        }
+        if let Some(data) = &self.explain {
+            return self.explain_graph(pipeline, data, console);
         }
         if let Some(picture) = &self.draw.draw {
             return self.draw_instance(pipeline, picture, console);
@@ -84,6 +86,42 @@ impl Arguments {
         ))
     }
 
+    /// Says why variables have their labels.
+    fn explain_graph(&self, pipeline: &GraphPipeline, data: &Path, console: &Console) -> Result<(), Failure> {
+        let mut annotator = self.graph_annotator(pipeline, console)?;
+        let (files, mut notices) = ([data.to_owned()], Notices::new());
+        let mut output = console.output();
+        for document in documents::read_all(&files, Path::new(""), &ReadOptions::default(), &mut notices)? {
+            for explanation in annotator.explain(&document, self.top)? {
+                if self.json {
+                    let object =
+                        serde_json::json!({ "document": document.id, "decisions": explanation.decisions });
+                    writeln!(output, "{object}")?;
+                } else {
+                    writeln!(output, "{}\n\n{explanation}", document.id)?;
+                }
+            }
+        }
+        Ok(output.flush()?)
+    }
+
+    /// An annotator with the engine that was asked for.
+    fn graph_annotator<'p>(
+        &self,
+        pipeline: &'p GraphPipeline,
+        console: &Console,
+    ) -> Result<GraphAnnotator<'p>, Failure> {
+        let choice = self.inference.choice()?.unwrap_or_else(|| pipeline.inference());
+        if let Some(warning) = pipeline.warning_of(&choice) {
+            console.warn(&warning);
+        }
+        let options = GraphAnnotatorOptions {
+            engine: Some(choice),
+            ..GraphAnnotatorOptions::default()
+        };
+        Ok(pipeline.annotator_with(options)?)
+    }
+
     fn draw_instance(
         &self,
         pipeline: &GraphPipeline,
@@ -111,7 +149,7 @@ impl Arguments {
             .check()?;
         let (read, mut notices) = (&pipeline.config().data.read, Notices::new());
         let all = documents::read_all(std::slice::from_ref(data), Path::new(""), read, &mut notices)?;
-        let mut annotator = pipeline.annotator()?;
+        let mut annotator = self.graph_annotator(pipeline, console)?;
         let mut before = 0;
         for document in &all {
             let (graphs, tokens) = annotator.describe(document)?;

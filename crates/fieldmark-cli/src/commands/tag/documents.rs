@@ -4,6 +4,7 @@ use super::Arguments;
 use super::answer::{Answers, Wanted};
 use super::limits::Limits;
 use super::prose::Prose;
+use super::tables::{SpanTable, TokenTable};
 use super::trouble::{Tally, Trouble, problem};
 use crate::console::Console;
 use crate::documents::{self, MissingColumns};
@@ -13,14 +14,12 @@ use fieldmark::core::Scheme;
 use fieldmark::text::document::Document;
 use fieldmark::text::formats::encoding::Encoding;
 use fieldmark::text::formats::{DocumentFormat, DocumentWriter, Notices, ReadOptions, Target, WriteOptions};
-use fieldmark::text::offsets::{Offsets, Unit};
 use fieldmark::text::sentences::SentenceSplitter;
 use fieldmark::text::tokenize::Tokenizer;
-use fieldmark::text::{LabelSyntax, OutputFile, Source};
+use fieldmark::text::{LabelSyntax, Source};
 use fieldmark::{Annotator, AnnotatorOptions, Error, Impossible, Pipeline};
 use rayon::prelude::*;
-use std::borrow::Cow;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// How documents are read and written.
@@ -33,7 +32,9 @@ pub struct DocumentOptions {
     /// finds no spans: its table has a line for each token. Formats show its labels as they can: columns in the label
     /// column, CoNLL-U in the column of that name, HTML under the words, jsonl with each token; what a format has no
     /// place for is told. A graph that labels tokens in several columns has a table with all of them; columns and jsonl
-    /// hold them too, CoNLL-U in the columns of their names, and HTML shows them together under the words.
+    /// hold them too, CoNLL-U in the columns of their names, and HTML shows them together under the words. A label of a
+    /// whole document or sentence has a line of its own in the table of spans: its type is LAYER=LABEL, its text is cut
+    /// short. In the table of tokens it is one more column.
     #[arg(long, value_name = "FORMAT")]
     to: Option<String>,
 
@@ -83,9 +84,6 @@ impl DocumentOptions {
             .map(|(name, _)| name)
     }
 }
-
-/// The first line of the table of spans.
-const SPANS_HEADER: &str = "document\tstart\tend\ttype\tconfidence\tidentifiers\ttext\n";
 
 /// What messages call all documents.
 pub const INPUT: &str = "the input";
@@ -283,6 +281,13 @@ impl Arguments {
         })
     }
 
+    /// Whether a table is written, and no format of documents.
+    pub(super) fn writes_table(&self, files: &Inputs) -> Result<bool, Failure> {
+        let named = self.documents.output();
+        let named = named.and_then(|path| DocumentFormat::of_output(path, files.format));
+        Ok(self.format_to_write(named)?.is_none())
+    }
+
     pub(super) fn writer<'a>(
         &'a self,
         header: &Header<'_>,
@@ -291,19 +296,12 @@ impl Arguments {
         let path = self.documents.output();
         let named = path.and_then(|path| DocumentFormat::of_output(path, files.format));
         let Some(format) = self.format_to_write(named)? else {
-            let mut out = Output::create(path).map_err(|error| self.unwritten(error))?;
-            if let [first, others @ ..] = &header.columns[..] {
-                let labels = if others.is_empty() {
-                    "label".to_owned()
-                } else {
-                    plain_row(std::iter::once(first).chain(others))
-                };
-                writeln!(out, "document\tstart\tend\t{labels}\tconfidence\ttext")?;
-                let columns = header.columns.clone();
-                return Ok(Box::new(TokenTable { out, columns }));
-            }
-            out.write_all(SPANS_HEADER.as_bytes())?;
-            return Ok(Box::new(SpanTable { out }));
+            let table = match &header.columns[..] {
+                [] => SpanTable::create(path).map(|table| Box::new(table) as Box<dyn DocumentWriter>),
+                columns => TokenTable::create(path, columns, Vec::new())
+                    .map(|table| Box::new(table) as Box<dyn DocumentWriter>),
+            };
+            return table.map_err(|error| self.unwritten(error));
         };
         let text = &header.config.text;
         let options = WriteOptions {
@@ -367,121 +365,6 @@ fn trouble(impossible: &Impossible, limits: &Limits) -> Trouble {
     Trouble::of_sentence(&impossible.document, &impossible.text, problem)
 }
 
-/// Where a table goes.
-enum Output {
-    Standard(io::BufWriter<io::Stdout>),
-    /// What is there stays as it is until the table is complete.
-    File(OutputFile),
-}
-
-impl Output {
-    fn create(path: Option<&Path>) -> io::Result<Self> {
-        match path {
-            Some(path) => OutputFile::create(path).map(Output::File),
-            None => Ok(Output::Standard(io::BufWriter::new(io::stdout()))),
-        }
-    }
-
-    fn finish(&mut self) -> io::Result<()> {
-        match self {
-            Output::Standard(out) => out.flush(),
-            Output::File(file) => file.commit(),
-        }
-    }
-}
-
-impl Write for Output {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Output::Standard(out) => out.write(bytes),
-            Output::File(file) => file.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Output::Standard(out) => out.flush(),
-            Output::File(file) => file.flush(),
-        }
-    }
-}
-
-/// Writes a line for each span. Start and end count characters.
-struct SpanTable {
-    out: Output,
-}
-
-impl DocumentWriter for SpanTable {
-    fn write(&mut self, document: &Document, _: &mut Notices) -> io::Result<()> {
-        let offsets = Offsets::new(&document.text, Unit::Characters);
-        for annotation in &document.annotations {
-            let range = annotation.range();
-            let count = |byte| offsets.count(byte).unwrap_or_default();
-            let score = confidence(annotation.score);
-            let identifiers = match annotation.identifiers.is_empty() {
-                true => Cow::Borrowed("-"),
-                false => Cow::Owned(annotation.identifiers.join(",")),
-            };
-            let (start, end) = (count(range.start), count(range.end));
-            let (id, kind, text) = (
-                plain(&document.id),
-                plain(&annotation.kind),
-                plain(annotation.text(&document.text)),
-            );
-            writeln!(
-                self.out,
-                "{id}\t{start}\t{end}\t{kind}\t{score}\t{identifiers}\t{text}"
-            )?;
-        }
-        Ok(())
-    }
-
-    fn finish(&mut self) -> io::Result<()> {
-        self.out.finish()
-    }
-}
-
-/// Writes a line for each token, with its labels. Start and end count characters.
-struct TokenTable {
-    out: Output,
-    columns: Vec<String>,
-}
-
-impl DocumentWriter for TokenTable {
-    fn write(&mut self, document: &Document, _: &mut Notices) -> io::Result<()> {
-        let Some(given) = &document.given else {
-            return Ok(());
-        };
-        let place = |name: &String| given.columns.iter().position(|column| column == name);
-        let places: Option<Vec<usize>> = self.columns.iter().map(place).collect();
-        let Some(places) = places else {
-            return Ok(());
-        };
-        let offsets = Offsets::new(&document.text, Unit::Characters);
-        let id = plain(&document.id);
-        for token in given.sentences.iter().flatten() {
-            let [start, end] =
-                [token.range.start, token.range.end].map(|byte| offsets.count(byte).unwrap_or_default());
-            let text = plain(document.text.get(token.range.clone()).unwrap_or_default());
-            let cell = |&place: &usize| token.columns.get(place).map_or("", String::as_str);
-            let labels = plain_row(places.iter().map(cell));
-            let score = confidence(token.score);
-            writeln!(self.out, "{id}\t{start}\t{end}\t{labels}\t{score}\t{text}")?;
-        }
-        Ok(())
-    }
-
-    fn finish(&mut self) -> io::Result<()> {
-        self.out.finish()
-    }
-}
-
-/// Cells of a table, side by side.
-fn plain_row(cells: impl Iterator<Item = impl AsRef<str>>) -> String {
-    let cells: Vec<String> = cells.map(|cell| plain(cell.as_ref()).into_owned()).collect();
-    cells.join("\t")
-}
-
 /// [`Arguments::for_each_group`] without its messages.
 fn read_groups(
     read: &ReadOptions,
@@ -513,41 +396,4 @@ fn read_groups(
         }
     }
     Ok(())
-}
-
-fn confidence(score: Option<f64>) -> String {
-    let Some(score) = score else {
-        return "-".to_owned();
-    };
-    // Whole numbers are written much faster than others. Where rounding is a close call, it is left to those who know.
-    let scaled = score * 10_000.0;
-    let rest = scaled - scaled.floor();
-    if (0.0..=1.0).contains(&score) && (rest - 0.5).abs() > 1e-6 {
-        let rounded = scaled.round() as u32;
-        format!("{}.{:04}", rounded / 10_000, rounded % 10_000)
-    } else {
-        format!("{score:.4}")
-    }
-}
-
-/// A cell that breaks no table.
-pub fn plain(text: &str) -> Cow<'_, str> {
-    match text.bytes().any(|byte| matches!(byte, b'\t' | b'\n' | b'\r')) {
-        true => Cow::Owned(text.replace(['\t', '\n', '\r'], " ")),
-        false => Cow::Borrowed(text),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn confidences_are_rounded_like_other_numbers() {
-        let scores = (0..=200_000).map(|score| f64::from(score) / 200_000.0);
-        for score in scores.chain([-0.1, 1.00004, f64::NAN, 1.0 - f64::EPSILON]) {
-            assert_eq!(confidence(Some(score)), format!("{score:.4}"));
-        }
-        assert_eq!(confidence(None), "-");
-    }
 }

@@ -1,20 +1,30 @@
 //! Marking documents with a graph: labels in several layers.
 
+mod json;
+mod tables;
+
 use super::Arguments;
-use super::documents::{Header, INPUT, each_share};
-use super::trouble::{Tally, Trouble};
+use super::answer::Wanted;
+use super::documents::{Header, INPUT, Inputs, each_share};
+use super::tables::{SpanTable, TokenTable};
+use super::trouble::{Tally, Trouble, sentence_name};
+use super::write::View;
 use crate::console::Console;
 use crate::documents::{self, MissingColumns};
 use crate::failure::Failure;
 use crate::inference::tell_inference;
 use fieldmark::config::LayerConfig;
+use fieldmark::graph::{EngineChoice, Per};
 use fieldmark::text::document::Document;
-use fieldmark::text::formats::Notices;
+use fieldmark::text::formats::{DocumentWriter, Notices};
 use fieldmark::text::offsets::{Offsets, Unit};
-use fieldmark::{GraphAnnotator, GraphAnnotatorOptions, GraphAnswer, GraphPipeline, GraphReport};
-use serde_json::{Map, Value, json};
-use std::io::Write;
+use fieldmark::{
+    GraphAnnotator, GraphAnnotatorOptions, GraphLabel, GraphPipeline, GraphReport, ImpossibleInstance,
+};
+use json::JsonView;
+use std::io::{self, Write};
 use std::path::PathBuf;
+use tables::TableView;
 
 impl Arguments {
     /// Marks documents, or says what a graph thinks of their tokens.
@@ -30,31 +40,49 @@ impl Arguments {
                 "--{option} is for chains; what a graph must not do is said in its config, as `forbid` of a template"
             )));
         }
-        if let Some(option) = self.wanted.only_chains() {
-            return Err(Failure::user(format_args!(
-                "--{option} is for chains; for a graph, use --json with --probs, --marginals or --nbest N"
-            )));
-        }
         if self.arithmetic.log_space {
             return Err(Failure::user(
                 "--log-space is for chains; how a graph computes is said by graph.inference in its config",
             ));
         }
+        let (wanted, view) = self.wanted.resolve(true)?;
+        let choice = self.inference.choice()?.unwrap_or_else(|| pipeline.inference());
+        refuse_numbers(wanted, pipeline, &choice)?;
         self.threads.start()?;
+        if let Some(warning) = pipeline.warning_of(&choice) {
+            console.warn(&warning);
+        }
         let options = GraphAnnotatorOptions {
+            engine: Some(choice),
             fix_labels: self.limits.fixes_labels(),
-            marginals: self.wanted.marginals,
-            best: self.wanted.nbest.map(|best| best as usize),
+            marginals: wanted.marginals,
+            max_marginals: wanted.max_marginals,
+            pair_marginals: wanted.pair_marginals,
+            log_probabilities: wanted.log_probabilities,
+            best: wanted.best,
             ..GraphAnnotatorOptions::default()
         };
         // Finds out now what is wrong with options.
         pipeline.annotator_with(options.clone())?;
         let mut report = GraphReport::default();
         let mut notices = Notices::new();
-        if self.wanted.about_tokens().is_some() {
-            self.print_graph_answers(pipeline, files, &options, &mut report, &mut notices, console)?;
-        } else {
-            self.write_graph_documents(pipeline, files, &options, &mut report, &mut notices, console)?;
+        let is_about_tokens = self.wanted.about_tokens();
+        match is_about_tokens {
+            Some(option) => {
+                let asked = (option, wanted, view);
+                self.print_graph_answers(
+                    pipeline,
+                    files,
+                    asked,
+                    &options,
+                    &mut report,
+                    &mut notices,
+                    console,
+                )?;
+            }
+            None => {
+                self.write_graph_documents(pipeline, files, &options, &mut report, &mut notices, console)?;
+            }
         }
         notices.extend(std::mem::take(&mut report.notices));
         documents::tell(&notices, console);
@@ -68,7 +96,11 @@ impl Arguments {
                 instance.problem.clone(),
             ));
         }
-        tally.finish(options.fix_labels, INPUT)
+        tally.finish(options.fix_labels, INPUT)?;
+        match &report.unsure[..] {
+            [first, others @ ..] if is_about_tokens.is_some() => Err(incomplete(first, others.len())),
+            _ => Ok(()),
+        }
     }
 
     fn write_graph_documents(
@@ -100,7 +132,7 @@ impl Arguments {
             labels: labels.collect(),
         };
         let files = self.inputs(pipeline.config(), files)?;
-        let mut output = self.writer(&header, &files)?;
+        let mut output = self.graph_output(layers, &header, &files)?;
         // A page has room for one label under each word.
         let joins = columns.len() > 1 && self.writes_html()?;
         let mut annotators: Vec<Option<GraphAnnotator<'_>>> = Vec::new();
@@ -112,18 +144,18 @@ impl Arguments {
                 .for_each(|document| missing.add(pipeline.missing_columns(document)));
             // Options were tried before.
             let annotator = || pipeline.annotator_with(options.clone());
-            each_share(group, &mut annotators, annotator, |annotator, document| {
-                annotator.annotate(document)
+            let labels = each_share(group, &mut annotators, annotator, |annotator, document| {
+                annotator.annotate_with_labels(document)
             })?;
             for own in annotators.iter_mut().flatten() {
                 report.extend(own.take_report());
             }
-            for document in &mut *group {
+            for (document, labels) in group.iter_mut().zip(&labels) {
                 if joins {
                     join_columns(document, &columns);
                 }
                 output
-                    .write(document, notices)
+                    .write(document, labels, notices)
                     .map_err(|error| self.unwritten(error))?;
             }
             Ok(())
@@ -132,10 +164,37 @@ impl Arguments {
         output.finish().map_err(|error| self.unwritten(error))
     }
 
+    /// Where documents go.
+    fn graph_output<'a>(
+        &'a self,
+        layers: &'a [LayerConfig],
+        header: &Header<'_>,
+        files: &Inputs,
+    ) -> Result<Output<'a>, Failure> {
+        if !self.writes_table(files)? {
+            return self.writer(header, files).map(Output::Documents);
+        }
+        let path = self.documents.output();
+        let has_columns = |layer: &LayerConfig| layer.per == Per::Position && layer.column.is_some();
+        let table = if layers.iter().any(has_columns) && !self.wanted.spans {
+            let keys = layers
+                .iter()
+                .filter_map(|layer| Some((layer.name.clone(), layer.meta.clone()?)));
+            TokenTable::create(path, &header.columns, keys.collect())
+                .map(|table| Output::Documents(Box::new(table)))
+        } else {
+            let names = layers.iter().map(|layer| layer.name.as_str()).collect();
+            SpanTable::create(path).map(|table| Output::Spans(Box::new(table), names))
+        };
+        table.map_err(|error| self.unwritten(error))
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one step of `tag_graph`")]
     fn print_graph_answers(
         &self,
         pipeline: &GraphPipeline,
         files: &[PathBuf],
+        (option, wanted, view): (&str, Wanted, View),
         options: &GraphAnnotatorOptions,
         report: &mut GraphReport,
         notices: &mut Notices,
@@ -143,14 +202,8 @@ impl Arguments {
     ) -> Result<(), Failure> {
         if let Some(other) = self.documents.given().find(|name| *name != "encoding") {
             return Err(Failure::user(format_args!(
-                "--json prints what the model thinks of every token, and --{other} is for documents: use one of them"
+                "--{option} prints what the model thinks of every token, and --{other} is for documents: use one of them"
             )));
-        }
-        if !self.wanted.json {
-            return Err(Failure::user(
-                "a graph has labels in several layers: add --json to see their probabilities, marginals or several \
-                 labellings",
-            ));
         }
         let mut output = console.output();
         let mut annotators: Vec<Option<GraphAnnotator<'_>>> = Vec::new();
@@ -158,11 +211,21 @@ impl Arguments {
         let names: Vec<Vec<&str>> = (0..pipeline.layers().len())
             .map(|layer| pipeline.model.labels(layer).iter().collect())
             .collect();
-        let view = JsonView {
-            layers: pipeline.layers(),
-            names: &names,
-            probabilities: self.wanted.probs,
+        let (layers, names) = (pipeline.layers(), &names[..]);
+        let json = JsonView {
+            layers,
+            names,
+            wanted,
         };
+        let table = TableView {
+            layers,
+            names,
+            wanted,
+            view,
+        };
+        if view != View::Json {
+            output.write_all(table.header().as_bytes())?;
+        }
         let files = self.inputs(pipeline.config(), files)?;
         let mut missing = MissingColumns::default();
         self.for_each_group(pipeline.config(), &files, notices, console, |group, _| {
@@ -179,14 +242,76 @@ impl Arguments {
             for (document, answers) in group.iter().zip(&answers) {
                 let offsets = Offsets::new(&document.text, Unit::Characters);
                 for answer in answers {
-                    serde_json::to_writer(&mut output, &view.object(document, &offsets, answer))?;
-                    writeln!(output)?;
+                    if view == View::Json {
+                        serde_json::to_writer(&mut output, &json.object(document, &offsets, answer))?;
+                        writeln!(output)?;
+                    } else {
+                        table.write(document, &offsets, answer, &mut output)?;
+                    }
                 }
             }
             Ok(())
         })?;
         missing.tell(console);
         Ok(output.flush()?)
+    }
+}
+
+/// Refuses to print what there is not.
+fn refuse_numbers(wanted: Wanted, pipeline: &GraphPipeline, choice: &EngineChoice) -> Result<(), Failure> {
+    let is_bound = matches!(choice, EngineChoice::Dual(_));
+    if is_bound && (wanted.label_probabilities || wanted.marginals) {
+        return Err(Failure::user(
+            "--probs and --marginals need an engine that knows probabilities, and dual finds labels and a bound: choose \
+             another one with --inference, such as --inference loopy",
+        ));
+    }
+    if wanted.spans && !pipeline.has_spans() {
+        return Err(Failure::user(
+            "--spans: no layer of this model marks spans, all of them label tokens or documents. --probs prints their labels",
+        ));
+    }
+    Ok(())
+}
+
+/// That numbers are missing beside labels.
+fn incomplete(first: &ImpossibleInstance, others: usize) -> Failure {
+    let have = match others {
+        0 => " has".to_owned(),
+        1 => " and one other have".to_owned(),
+        others => format!(" and {others} others have"),
+    };
+    Failure::user(format_args!(
+        "{}: {}{have} labels, but not all numbers that were asked for, for the reason above. All others are complete",
+        first.document,
+        sentence_name(&first.text)
+    ))
+}
+
+/// Where documents go.
+enum Output<'a> {
+    /// A table of spans, in which labels of whole instances have a line of their own; with the names of layers.
+    Spans(Box<SpanTable>, Vec<&'a str>),
+    /// A format, or a table of tokens.
+    Documents(Box<dyn DocumentWriter + 'a>),
+}
+
+impl Output<'_> {
+    fn write(&mut self, document: &Document, labels: &[GraphLabel], notices: &mut Notices) -> io::Result<()> {
+        match self {
+            Output::Spans(table, layers) => {
+                table.write_labels(document, layers, labels)?;
+                table.write(document, notices)
+            }
+            Output::Documents(writer) => writer.write(document, notices),
+        }
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        match self {
+            Output::Spans(table, _) => table.finish(),
+            Output::Documents(writer) => writer.finish(),
+        }
     }
 }
 
@@ -209,89 +334,4 @@ fn join_columns(document: &mut Document, columns: &[String]) {
     let name = columns.join(" ");
     given.columns.push(name.clone());
     given.labels = Some(name);
-}
-
-/// Answers as JSON.
-struct JsonView<'a> {
-    layers: &'a [LayerConfig],
-    /// The labels of each layer.
-    names: &'a [Vec<&'a str>],
-    probabilities: bool,
-}
-
-impl JsonView<'_> {
-    fn object(&self, document: &Document, offsets: &Offsets<'_>, answer: &GraphAnswer) -> Value {
-        let place = |range: &std::ops::Range<usize>| {
-            let count = |byte| offsets.count(byte).unwrap_or_default();
-            let text = document.text.get(range.clone()).unwrap_or_default();
-            json!({ "start": count(range.start), "end": count(range.end), "text": text })
-        };
-        let mut object = Map::new();
-        object.insert("document".into(), json!(document.id));
-        object.insert("tokens".into(), answer.tokens.iter().map(place).collect());
-        if let Some(problem) = &answer.problem {
-            object.insert("problem".into(), json!(problem));
-            return Value::Object(object);
-        }
-        object.insert(
-            "labels".into(),
-            self.by_layer(|layer| json!(answer.labels[layer])),
-        );
-        if let (true, Some(probabilities)) = (self.probabilities, &answer.probabilities) {
-            let probabilities = self.by_layer(|layer| json!(probabilities[layer]));
-            object.insert("probabilities".into(), probabilities);
-        }
-        if let Some(marginals) = &answer.marginals {
-            let of = |row: &Vec<f64>, layer: usize| -> Map<String, Value> {
-                let row = self.names[layer].iter().zip(row);
-                row.map(|(name, probability)| ((*name).to_owned(), json!(probability)))
-                    .collect()
-            };
-            let of_layer = |layer: usize| {
-                Value::Array(marginals[layer].iter().map(|row| of(row, layer).into()).collect())
-            };
-            object.insert("marginals".into(), self.by_layer(of_layer));
-        }
-        let spans: Vec<Value> = answer
-            .spans
-            .iter()
-            .map(|span| {
-                let (first, last) = (span.tokens.start, span.tokens.end - 1);
-                let bytes = answer.tokens[first].start..answer.tokens[last].end;
-                let text = document.text.get(bytes).unwrap_or_default();
-                json!({
-                    "layer": self.layers[span.layer].name, "first": first, "last": last, "type": span.kind,
-                    "probability": span.probability, "text": text,
-                })
-            })
-            .collect();
-        if self.layers.iter().any(LayerConfig::has_spans) {
-            object.insert("spans".into(), Value::Array(spans));
-        }
-        object.insert("log_probability".into(), json!(answer.log_probability));
-        if let Some(found) = &answer.decoding {
-            object.insert("converged".into(), json!(found.converged));
-            object.insert("proved".into(), json!(found.proved));
-            object.insert("score".into(), json!(found.score));
-            object.insert("bound".into(), json!(found.bound));
-            object.insert("iterations".into(), json!(found.iterations));
-            object.insert("residual".into(), json!(found.residual));
-        }
-        let settled = answer.probabilities_converged;
-        object.insert("probabilities_converged".into(), json!(settled));
-        if !answer.best.is_empty() {
-            let best = answer.best.iter().map(|(labels, log_probability)| {
-                let labels = self.by_layer(|layer| json!(labels[layer]));
-                json!({ "log_probability": log_probability, "labels": labels })
-            });
-            object.insert("best".into(), best.collect());
-        }
-        Value::Object(object)
-    }
-
-    fn by_layer(&self, value: impl Fn(usize) -> Value) -> Value {
-        let layers = self.layers.iter().enumerate();
-        let values = layers.map(|(number, layer)| (layer.name.clone(), value(number)));
-        Value::Object(values.collect())
-    }
 }

@@ -2,9 +2,10 @@
 
 use super::Arguments;
 use super::answer::{Answer, Answers, FoundSpan, Wanted};
-use super::documents::{INPUT, each_share, plain};
+use super::documents::{INPUT, each_share};
 use super::json;
 use super::limits::Limits;
+use super::tables::plain;
 use super::trouble::{Tally, Trouble, problem, sentence_name, too_many};
 use super::write::{SMALLEST, View, label_cells};
 use crate::console::Console;

@@ -1,8 +1,8 @@
 //! Sequences for which there is no answer: why, and how many.
 
 use super::answer::Answers;
-use super::documents::plain;
 use super::limits::Limits;
+use super::tables::beginning;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::memory;
@@ -63,12 +63,7 @@ impl fmt::Display for Trouble {
 
 /// A sentence for messages.
 pub fn sentence_name(text: &str) -> String {
-    const LONGEST: usize = 60;
-    let mut shown: String = plain(text).chars().take(LONGEST).collect();
-    if shown.len() < text.len() {
-        shown.push('…');
-    }
-    format!("the sentence \"{shown}\"")
+    format!("the sentence \"{}\"", beginning(text))
 }
 
 /// At most this many sequences without an answer are named in warnings.

@@ -343,7 +343,7 @@ struct LinePlace {
 pub const SMALLEST: f64 = 0.0000005;
 
 /// A probability in scientific notation, given its logarithm: it may be too small for a number of 64 bits.
-fn scientific(logarithm: f64) -> String {
+pub fn scientific(logarithm: f64) -> String {
     if logarithm > -700.0 || logarithm == f64::NEG_INFINITY {
         return format!("{:.6e}", logarithm.exp());
     }

@@ -1,11 +1,13 @@
 //! [`GraphAnnotator`]: marks documents with a [`GraphPipeline`].
 
 use super::GraphPipeline;
-use super::answer::{GraphAnswer, GraphReport, ImpossibleInstance};
+use super::answer::{GraphAnswer, GraphLabel, GraphReport, ImpossibleInstance};
 use super::confidence::SpanRules;
 use super::describe::{Numbers, columns, cut, describe, instance_name};
 use super::gold::{OPEN, known_labels, layer_labels, layer_spans, tell_left_out};
 use super::infer::{KnownInstance, span_rules};
+use super::marks::{annotations, column_of, labels_of_instances};
+use super::numbers::check;
 use super::score::{GraphTest, known, wrong};
 use crate::Error;
 use crate::assess::Pair;
@@ -16,13 +18,13 @@ use crate::pipeline::score::wanted;
 use crate::pipeline::sequences::Sentences;
 use crate::pipeline::stack::Labellers;
 use fieldmark_core::{Alphabet, Scheme};
-use fieldmark_graph::{Engine, EngineChoice, GraphDataset, GraphDatasetBuilder, Per, Unroller};
-use fieldmark_text::document::{Annotation, Document};
+use fieldmark_graph::{
+    Engine, EngineChoice, GraphDataset, GraphDatasetBuilder, GraphExplanation, MaxMarginals, Unroller,
+};
+use fieldmark_text::document::Document;
 use fieldmark_text::features::Extraction;
 use fieldmark_text::formats::Notices;
 use fieldmark_text::tokenize::Token;
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::ops::Range;
 
 /// Marks documents; make one per thread and use it again and again.
@@ -33,6 +35,8 @@ pub struct GraphAnnotator<'p> {
     extraction: Extraction<'p, Numbers>,
     pub(super) unroller: Unroller<'p>,
     pub(super) engine: Box<dyn Engine + Send>,
+    /// For max-marginals and several labellings, if the engine is exact.
+    pub(super) best: Option<Box<dyn MaxMarginals + Send>>,
     /// Of the layers that have spans.
     pub(super) rules: Vec<Option<SpanRules>>,
     /// Whether it is an error that an engine gives up: where nobody reads the report.
@@ -55,6 +59,12 @@ pub struct GraphAnnotatorOptions {
     pub illegal_labels: bool,
     /// Whether every label of every variable gets its probability in answers.
     pub marginals: bool,
+    /// Whether every label of every variable gets the probability of the best labelling that has it, from an exact engine.
+    pub max_marginals: bool,
+    /// Whether answers have the probabilities of the labels of every two variables that a factor joins.
+    pub pair_marginals: bool,
+    /// Whether answers have the probability of the labels that documents come with.
+    pub log_probabilities: bool,
     /// How many of the best labellings answers have, from an exact engine.
     pub best: Option<usize>,
 }
@@ -70,13 +80,8 @@ impl GraphPipeline {
 
     /// Gets ready to mark documents in a way of one's own.
     pub fn annotator_with(&self, options: GraphAnnotatorOptions) -> Result<GraphAnnotator<'_>, Error> {
-        let of_config = || self.config().graph.as_ref().map(|graph| graph.inference.clone());
-        let choice = options.engine.clone().or_else(of_config).unwrap_or_default();
-        if options.best.is_some() && choice.exact().is_none() {
-            return Err(Error::Option(
-                "several labellings are found by exact engines alone, and this model uses another one".into(),
-            ));
-        }
+        let choice = options.engine.clone().unwrap_or_else(|| self.inference());
+        check(&choice, &options)?;
         let mut unroller = Unroller::new(self.model.structure(), self.model.weights())?;
         let legal = !options.illegal_labels && !matches!(choice, EngineChoice::Gibbs(_));
         Ok(GraphAnnotator {
@@ -87,6 +92,7 @@ impl GraphPipeline {
             strict: false,
             probabilities: !matches!(choice, EngineChoice::Dual(_)),
             engine: choice.engine()?,
+            best: choice.max_marginals(),
             choice,
             options,
             labellers: self.front.stack.labellers(),
@@ -105,6 +111,11 @@ impl<'p> GraphAnnotator<'p> {
     /// Replaces what a document says of the layers by what the pipeline finds: labels as columns of its tokens, spans as
     /// annotations, labels of whole documents as metadata.
     pub fn annotate(&mut self, document: &mut Document) -> Result<(), Error> {
+        self.annotate_with_labels(document).map(drop)
+    }
+
+    /// The same, and the labels of whole instances: few formats have a place for them, and for how sure they are.
+    pub fn annotate_with_labels(&mut self, document: &mut Document) -> Result<Vec<GraphLabel>, Error> {
         let sentences = self.cut(document)?;
         let answers = self.answer_instances(document, &sentences)?;
         let layers = &self.pipeline.layers;
@@ -140,7 +151,7 @@ impl<'p> GraphAnnotator<'p> {
         if self.pipeline.has_spans() {
             self.mark_spans(document, &tokens, &answers);
         }
-        Ok(())
+        Ok(labels_of_instances(layers, &answers))
     }
 
     /// Replaces the annotations of a document by the spans of its answers.
@@ -166,6 +177,23 @@ impl<'p> GraphAnnotator<'p> {
         let data = self.observe(&document.text, &sentences, Some(&cells))?;
         self.put_back(data.clone());
         Ok((data, sentences.tokens.iter().map(|token| token.range()).collect()))
+    }
+
+    /// Why the variables of each instance get their labels, with at most `top` reasons for each.
+    pub fn explain(&mut self, document: &Document, top: usize) -> Result<Vec<GraphExplanation>, Error> {
+        let sentences = self.cut(document)?;
+        let data = self.observe(&document.text, &sentences, None)?;
+        let explained = data.instances().zip(sentences.ranges()).map(|(instance, range)| {
+            let tokens = sentences.tokens[range].iter();
+            let words: Vec<&str> = tokens.map(|token| token.text(&document.text)).collect();
+            let explanation = self
+                .explain_instance(instance, &words, top)
+                .map_err(|error| in_document(document, error))?;
+            Ok(explanation.with_tokens(words))
+        });
+        let explained = explained.collect();
+        self.put_back(data);
+        explained
     }
 
     /// What there is to tell of the documents since the last report.
@@ -319,8 +347,10 @@ impl<'p> GraphAnnotator<'p> {
         sentences: &Sentences<'_>,
     ) -> Result<Vec<GraphAnswer>, Error> {
         let known = self.options.fix_labels.then(|| self.known(document, sentences));
+        let wants_gold = self.options.log_probabilities;
+        let gold = wants_gold.then(|| self.gold(document, sentences)).flatten();
         let data = self.observe(&document.text, sentences, None)?;
-        let answers = self.answer_data(document, sentences, &data, known.as_deref());
+        let answers = self.answer_data(document, sentences, &data, [known.as_deref(), gold.as_deref()]);
         self.put_back(data);
         answers
     }
@@ -365,7 +395,7 @@ impl<'p> GraphAnnotator<'p> {
         document: &Document,
         sentences: &Sentences<'_>,
         data: &GraphDataset,
-        known: Option<&[Known]>,
+        known_and_gold: [Option<&[Known]>; 2],
     ) -> Result<Vec<GraphAnswer>, Error> {
         let mut answers = Vec::with_capacity(data.len());
         for (instance, range) in data.instances().zip(sentences.ranges()) {
@@ -373,21 +403,20 @@ impl<'p> GraphAnnotator<'p> {
                 .iter()
                 .map(|token| token.range())
                 .collect();
-            let known = known.map(|layers| KnownInstance {
-                layers,
-                first: range.start,
+            let [known, gold] = known_and_gold.map(|layers| {
+                layers.map(|layers| KnownInstance {
+                    layers,
+                    first: range.start,
+                })
             });
             let answer = self
-                .answer(instance, &document.text, tokens, known)
+                .answer(instance, &document.text, tokens, known, gold)
                 .map_err(|error| in_document(document, error))?;
             if let Some(problem) = &answer.problem {
-                let start = answer.tokens.first().map_or(0, |token| token.start);
-                let end = answer.tokens.last().map_or(0, |token| token.end);
-                self.report.impossible.push(ImpossibleInstance {
-                    document: document.id.clone(),
-                    text: document.text.get(start..end).unwrap_or_default().to_owned(),
-                    problem: problem.clone(),
-                });
+                self.report.impossible.push(told(document, &answer, problem));
+            }
+            if let Some(problem) = &answer.unsure {
+                self.report.unsure.push(told(document, &answer, problem));
             }
             answers.push(answer);
         }
@@ -395,52 +424,18 @@ impl<'p> GraphAnnotator<'p> {
     }
 }
 
+/// What is told of an instance with a problem.
+fn told(document: &Document, answer: &GraphAnswer, problem: &str) -> ImpossibleInstance {
+    let start = answer.tokens.first().map_or(0, |token| token.start);
+    let end = answer.tokens.last().map_or(0, |token| token.end);
+    ImpossibleInstance {
+        document: document.id.clone(),
+        text: document.text.get(start..end).unwrap_or_default().to_owned(),
+        problem: problem.to_owned(),
+    }
+}
+
 /// An error with the document that it is about.
 fn in_document(document: &Document, error: Error) -> Error {
     Error::Option(format!("{}: {error}", document.id))
-}
-
-/// The spans of all layers, those in which others lie first. What several layers say is said once, as surely as the surest
-/// of them does.
-fn annotations(answers: &[GraphAnswer]) -> Vec<Annotation> {
-    let mut annotations: Vec<Annotation> = Vec::new();
-    let mut known: HashMap<(Range<usize>, &str), usize> = HashMap::new();
-    for answer in answers {
-        for span in &answer.spans {
-            let bytes = answer.tokens[span.tokens.start].start..answer.tokens[span.tokens.end - 1].end;
-            match known.entry((bytes.clone(), &span.kind)) {
-                Entry::Occupied(other) => {
-                    let score = &mut annotations[*other.get()].score;
-                    *score = score.iter().copied().chain(span.probability).reduce(f64::max);
-                }
-                Entry::Vacant(place) => {
-                    place.insert(annotations.len());
-                    annotations.push(Annotation {
-                        score: span.probability,
-                        ..Annotation::new(bytes, &span.kind)
-                    });
-                }
-            }
-        }
-    }
-    annotations.sort_by_key(|annotation| (annotation.range().start, usize::MAX - annotation.range().end));
-    annotations
-}
-
-/// The label of every token in a layer, with its probability; the label of an instance is that of all its tokens.
-fn column_of<'a>(
-    number: usize,
-    layer: &LayerConfig,
-    answers: &'a [GraphAnswer],
-) -> Vec<(&'a str, Option<f64>)> {
-    let mut all = Vec::new();
-    for answer in answers {
-        let labels = &answer.labels[number];
-        let probability = |at: usize| answer.probabilities.as_ref().map(|layers| layers[number][at]);
-        all.extend((0..answer.tokens.len()).map(|token| {
-            let at = if layer.per == Per::Instance { 0 } else { token };
-            (labels[at].as_str(), probability(at))
-        }));
-    }
-    all
 }

@@ -31,6 +31,8 @@ pub struct GraphReport {
     pub unanswered: u64,
     /// Instances without an answer. Their labels are `?`.
     pub impossible: Vec<ImpossibleInstance>,
+    /// Instances with labels, about which not all numbers that were asked for are known.
+    pub unsure: Vec<ImpossibleInstance>,
     /// What of the labels that are known could not be used as it was.
     pub notices: Notices,
 }
@@ -44,7 +46,7 @@ pub struct CutCounts {
     pub pairs: u64,
 }
 
-/// An instance without an answer.
+/// An instance without an answer, or without a part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImpossibleInstance {
     /// The id of its document.
@@ -73,6 +75,7 @@ impl GraphReport {
             own.pairs += counts.pairs;
         }
         self.impossible.extend(other.impossible);
+        self.unsure.extend(other.unsure);
         self.notices.extend(other.notices);
     }
 
@@ -94,18 +97,39 @@ pub struct GraphAnswer {
     pub probabilities: Option<Vec<Vec<f64>>>,
     /// For each layer and token, the probabilities of all labels, if they were asked for.
     pub marginals: Option<Vec<Vec<Vec<f64>>>>,
-    /// Further labellings, best first, with the logarithm of their probabilities.
+    /// For each layer and token, and for each label, the logarithm of the probability of the best labelling that has it, if
+    /// they were asked for.
+    pub max_marginals: Option<Vec<Vec<Vec<f64>>>>,
+    /// The probabilities of the labels of every two variables that a factor joins, if they were asked for.
+    pub pair_marginals: Option<Vec<GraphPair>>,
+    /// Several labellings, best first, with the logarithm of their probabilities.
     pub best: Vec<(Vec<Vec<String>>, f64)>,
     /// The spans of the layers that have them.
     pub spans: Vec<GraphSpan>,
     /// The logarithm of the probability of the labelling, if the engine knows log Z.
     pub log_probability: Option<f64>,
+    /// The logarithm of the sum of the exponentiated scores of all labellings, if the engine knows it.
+    pub log_z: Option<f64>,
+    /// The logarithm of the probability of all labellings that the labels of the document allow, if it was asked for and the
+    /// document has labels; −∞ if they are ruled out.
+    pub gold_log_probability: Option<f64>,
     /// How the labelling was found; nothing if there is none.
     pub decoding: Option<GraphDecoding>,
     /// Whether the messages settled from which probabilities come; nothing if there are none, or if they were sampled.
     pub probabilities_converged: Option<bool>,
     /// Why there is no answer.
     pub problem: Option<String>,
+    /// Why not all numbers that were asked for are there.
+    pub unsure: Option<String>,
+}
+
+/// The labels of two variables that depend on each other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GraphPair {
+    /// The number of the layer and the token of each; the token is 0 in layers with one variable per instance.
+    pub places: [(usize, usize); 2],
+    /// For each label of the first, the probability of each label of the second beside it.
+    pub probabilities: Vec<Vec<f64>>,
 }
 
 /// How a labelling was found.
@@ -142,6 +166,19 @@ pub struct GraphSpan {
     pub probability: Option<f64>,
 }
 
+/// The label of a whole instance.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GraphLabel {
+    /// The number of the layer.
+    pub layer: usize,
+    /// From the start of the first token of the instance to the end of its last.
+    pub bytes: Range<usize>,
+    /// The label; `?` if there is no answer.
+    pub label: String,
+    /// Its probability, if the engine knows it.
+    pub probability: Option<f64>,
+}
+
 impl GraphAnswer {
     /// The labels of each layer.
     pub(super) fn names(&self) -> Vec<Vec<&str>> {
@@ -163,12 +200,17 @@ impl GraphAnswer {
             labels: labels.map(open).collect(),
             probabilities: None,
             marginals: None,
+            max_marginals: None,
+            pair_marginals: None,
             best: Vec::new(),
             spans: Vec::new(),
             log_probability: None,
+            log_z: None,
+            gold_log_probability: None,
             decoding: None,
             probabilities_converged: None,
             problem: Some(problem),
+            unsure: None,
         }
     }
 }

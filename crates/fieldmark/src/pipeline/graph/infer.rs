@@ -3,6 +3,7 @@
 use super::answer::{GraphAnswer, GraphDecoding, GraphSpan};
 use super::confidence::{SpanRules, Window};
 use super::gold::OPEN;
+use super::numbers::pairs;
 use super::place::in_words;
 use super::{GraphAnnotator, GraphPipeline};
 use crate::Error;
@@ -10,10 +11,9 @@ use crate::config::LayerConfig;
 use crate::pipeline::known::Known;
 use fieldmark_core::Scheme;
 use fieldmark_core::scheme::Forbidden;
-use fieldmark_graph::exact::{JunctionTree, ProductChain, k_best};
 use fieldmark_graph::{
-    Beliefs, Decoding, Engine, EngineChoice, Error as GraphError, FactorGraph, GraphInstance, GraphModel,
-    LogZ, Per, Unroller,
+    Beliefs, Decoding, Engine, EngineChoice, Error as GraphError, FactorGraph, GraphExplanation,
+    GraphInstance, GraphModel, LogZ, Per, Unroller,
 };
 use std::ops::Range;
 
@@ -62,6 +62,31 @@ impl<'p> GraphAnnotator<'p> {
         decoding.map(|decoding| decoding.labels).map_err(problem)
     }
 
+    /// Why the variables of an instance get their labels. Without probabilities if the engine knows none.
+    pub(super) fn explain_instance(
+        &mut self,
+        instance: GraphInstance<'_>,
+        words: &[&str],
+        top: usize,
+    ) -> Result<GraphExplanation, Error> {
+        let variables = self.variables(instance);
+        let word = |token: usize| words.get(token).copied();
+        let decoding = self
+            .decode(instance, &variables, None)?
+            .map_err(|error| Error::Option(self.problem(instance, &error, word)))?;
+        let unrolled = &*self.unroller.last_mut();
+        let beliefs = match self.probabilities {
+            true => self.engine.sum(unrolled.graph()).map(Some),
+            false => Ok(None),
+        };
+        let beliefs = match beliefs {
+            Err(GraphError::TooWide { .. }) => None,
+            beliefs => beliefs?,
+        };
+        let model = &self.pipeline.model;
+        Ok(model.explain(instance, unrolled, &decoding.labels, beliefs.as_ref(), top))
+    }
+
     /// The labels of an instance, by layer and token; `?` if there is no answer.
     pub(super) fn labels(&mut self, instance: GraphInstance<'_>) -> Result<Vec<Vec<&'p str>>, Error> {
         let variables = self.variables(instance);
@@ -85,6 +110,7 @@ impl<'p> GraphAnnotator<'p> {
         text: &str,
         tokens: Vec<Range<usize>>,
         known: Option<KnownInstance<'_>>,
+        gold: Option<KnownInstance<'_>>,
     ) -> Result<GraphAnswer, Error> {
         let variables = self.variables(instance);
         self.report.instances += 1;
@@ -104,14 +130,23 @@ impl<'p> GraphAnnotator<'p> {
             labels: owned(names),
             probabilities: None,
             marginals: None,
+            max_marginals: None,
+            pair_marginals: None,
             best: Vec::new(),
             log_probability: None,
+            log_z: None,
+            gold_log_probability: None,
             decoding: Some(found),
             probabilities_converged: None,
             problem: None,
+            unsure: None,
         };
         if self.probabilities {
-            self.add_probabilities(&variables, &decoding, &mut answer)?;
+            match self.add_probabilities(instance, &variables, &decoding, gold, &mut answer) {
+                // Labels are there, even if there is no memory for the rest.
+                Err(error @ GraphError::TooWide { .. }) => answer.unsure = Some(error.to_string()),
+                done => done?,
+            }
         }
         Ok(answer)
     }
@@ -231,7 +266,7 @@ impl<'p> GraphAnnotator<'p> {
         variables.collect()
     }
 
-    fn names(&self, variables: &[Vec<u32>], labels: &[u32]) -> Vec<Vec<&'p str>> {
+    pub(super) fn names(&self, variables: &[Vec<u32>], labels: &[u32]) -> Vec<Vec<&'p str>> {
         let model = &self.pipeline.model;
         let layers = variables.iter().enumerate().map(|(layer, variables)| {
             let names = model.labels(layer);
@@ -262,10 +297,12 @@ impl<'p> GraphAnnotator<'p> {
 
     fn add_probabilities(
         &mut self,
+        instance: GraphInstance<'_>,
         variables: &[Vec<u32>],
         decoding: &Decoding,
+        gold: Option<KnownInstance<'_>>,
         answer: &mut GraphAnswer,
-    ) -> Result<(), Error> {
+    ) -> Result<(), GraphError> {
         let windows = windows(&self.rules, variables, &answer.spans);
         let samples = self.samples();
         let graph = self.unroller.last_mut().graph_mut();
@@ -288,33 +325,24 @@ impl<'p> GraphAnnotator<'p> {
             };
             answer.marginals = Some(variables.iter().map(all).collect());
         }
+        if self.options.pair_marginals {
+            answer.pair_marginals = Some(pairs(graph, &beliefs, variables));
+        }
+        answer.log_z = log_z.value();
         answer.log_probability = log_z.value().map(|log_z| (decoding.score - log_z).min(0.0));
         let inexact = probabilities_by_beliefs(windows, graph, &beliefs, &mut answer.spans);
-        let LogZ::Exact(log_z) = log_z else {
-            return Ok(());
-        };
-        let is_exact = probabilities_by_sums(&inexact, graph, &mut *self.engine, log_z, &mut answer.spans)?;
-        if !is_exact {
-            self.report.estimated += inexact.len() as u64;
+        if let LogZ::Exact(log_z) = log_z {
+            let is_exact =
+                probabilities_by_sums(&inexact, graph, &mut *self.engine, log_z, &mut answer.spans)?;
+            if !is_exact {
+                self.report.estimated += inexact.len() as u64;
+            }
+            self.add_best(variables, log_z, answer)?;
         }
-        if let (Some(best), Some(options)) = (self.options.best, self.choice.exact()) {
-            answer.best = best_labellings(graph, best, options.budget)?
-                .into_iter()
-                .map(|decoding| {
-                    let labels = owned(self.names(variables, &decoding.labels));
-                    (labels, (decoding.score - log_z).min(0.0))
-                })
-                .collect();
+        if let (Some(gold), Some(log_z)) = (gold, log_z.value()) {
+            self.add_gold(instance, variables, gold, log_z, answer)?;
         }
         Ok(())
-    }
-}
-
-/// The best labellings, along a product chain or by a junction tree if that would be too wide.
-fn best_labellings(graph: &mut FactorGraph, best: usize, budget: u64) -> Result<Vec<Decoding>, GraphError> {
-    match k_best(&mut ProductChain::with_budget(budget), graph, best) {
-        Err(GraphError::TooWide { .. }) => k_best(&mut JunctionTree::with_budget(budget), graph, best),
-        found => found,
     }
 }
 
@@ -374,7 +402,11 @@ fn probabilities_by_sums(
 }
 
 /// Lets a variable have those of its labels only that pass a test.
-fn keep(graph: &mut FactorGraph, variable: u32, test: impl Fn(u32) -> bool) -> Result<(), GraphError> {
+pub(super) fn keep(
+    graph: &mut FactorGraph,
+    variable: u32,
+    test: impl Fn(u32) -> bool,
+) -> Result<(), GraphError> {
     let labels: Vec<u32> = graph
         .label_sets()
         .iter(variable)
@@ -383,7 +415,7 @@ fn keep(graph: &mut FactorGraph, variable: u32, test: impl Fn(u32) -> bool) -> R
     graph.restrict(variable, labels)
 }
 
-fn owned(labels: Vec<Vec<&str>>) -> Vec<Vec<String>> {
+pub(super) fn owned(labels: Vec<Vec<&str>>) -> Vec<Vec<String>> {
     let own = |labels: Vec<&str>| labels.into_iter().map(str::to_owned).collect();
     labels.into_iter().map(own).collect()
 }

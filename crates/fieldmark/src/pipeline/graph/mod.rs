@@ -9,12 +9,17 @@ mod hidden;
 mod infer;
 mod instances;
 mod lacking;
+mod marks;
+mod numbers;
 mod place;
 mod score;
+mod told;
 mod train;
 
 pub use annotate::{GraphAnnotator, GraphAnnotatorOptions};
-pub use answer::{CutCounts, GraphAnswer, GraphDecoding, GraphReport, GraphSpan, ImpossibleInstance};
+pub use answer::{
+    CutCounts, GraphAnswer, GraphDecoding, GraphLabel, GraphPair, GraphReport, GraphSpan, ImpossibleInstance,
+};
 pub use score::{GraphScores, GraphTest, LayerScore};
 pub use train::{TrainedGraph, train_graph};
 
@@ -23,7 +28,7 @@ use super::front::Front;
 use crate::Error;
 use crate::config::{Config, LayerConfig};
 use fieldmark_core::container::{Container, ContainerWriter};
-use fieldmark_graph::GraphModel;
+use fieldmark_graph::{EngineChoice, GraphModel};
 use fieldmark_text::document::Document;
 use std::path::Path;
 use std::sync::Arc;
@@ -84,6 +89,17 @@ impl GraphPipeline {
     /// Whether it marks spans in some layer.
     pub fn has_spans(&self) -> bool {
         self.layers.iter().any(LayerConfig::has_spans)
+    }
+
+    /// The engine of its config.
+    pub fn inference(&self) -> EngineChoice {
+        let graph = self.front.config.graph.as_ref();
+        graph.map(|graph| graph.inference.clone()).unwrap_or_default()
+    }
+
+    /// What to warn of when an engine is used with this model.
+    pub fn warning_of(&self, choice: &EngineChoice) -> Option<String> {
+        told::stuck_sampler(self.model.structure(), choice)
     }
 
     /// Whether a container holds one.

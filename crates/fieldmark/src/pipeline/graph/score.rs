@@ -1,7 +1,7 @@
 //! How well labels in several layers fit what is known of them.
 
 use super::answer::{GraphAnswer, GraphReport};
-use super::{GraphPipeline, gold};
+use super::{GraphAnnotatorOptions, GraphPipeline, gold};
 use crate::Error;
 use crate::assess::{LabelTest, Pair};
 use crate::config::LayerConfig;
@@ -306,20 +306,34 @@ impl GraphPipeline {
 
     /// The same, and tells how labels were found.
     pub fn score_and_report(&self, documents: &[Document]) -> Result<(GraphScores, GraphReport), Error> {
-        let test = self.test_each(documents, false)?;
+        let test = self.test_each(documents, false, &GraphAnnotatorOptions::default())?;
         Ok((test.scores, test.report))
     }
 
     /// The same, and keeps what was found beside what should be.
     pub fn test(&self, documents: &[Document]) -> Result<GraphTest, Error> {
-        self.test_each(documents, true)
+        self.test_with(documents, &GraphAnnotatorOptions::default())
     }
 
-    fn test_each(&self, documents: &[Document], keep: bool) -> Result<GraphTest, Error> {
+    /// The same in a way of one's own.
+    pub fn test_with(
+        &self,
+        documents: &[Document],
+        options: &GraphAnnotatorOptions,
+    ) -> Result<GraphTest, Error> {
+        self.test_each(documents, true, options)
+    }
+
+    fn test_each(
+        &self,
+        documents: &[Document],
+        keep: bool,
+        options: &GraphAnnotatorOptions,
+    ) -> Result<GraphTest, Error> {
         let parts: Result<Vec<GraphTest>, Error> = documents
             .par_chunks(TASK)
             .map(|documents| {
-                let mut annotator = self.annotator()?;
+                let mut annotator = self.annotator_with(options.clone())?;
                 let mut test = GraphTest::new(self);
                 for document in documents {
                     annotator.test(document, keep, &mut test)?;

@@ -1,6 +1,7 @@
 mod candidates;
 mod chains;
 mod messages;
+mod numbers;
 mod training;
 
 use super::*;
@@ -171,7 +172,7 @@ fn nested_spans_are_found_again_with_their_probability() {
     assert!(exact.iter().all(|score| (0.5..1.0).contains(score)), "{exact:?}");
     // Of loopy belief propagation they are estimates, near to them on so small a graph.
     let options = GraphAnnotatorOptions {
-        engine: Some(fieldmark_graph::EngineChoice::Loopy(Default::default())),
+        engine: Some(EngineChoice::Loopy(Default::default())),
         ..GraphAnnotatorOptions::default()
     };
     trained

@@ -7,6 +7,7 @@ use super::instances::{Described, cut_and_label};
 use super::lacking::check_labels;
 use super::place::{Origin, conflict_in_words, in_words};
 use super::score::GraphScores;
+use super::told::{tell_computed_factors, tell_stuck_sampler};
 use crate::Error;
 use crate::checkpoint::Checkpoint;
 use crate::config::{Config, GraphConfig, LayerConfig};
@@ -25,7 +26,7 @@ use fieldmark_graph::{
 };
 use fieldmark_text::document::Document;
 use fieldmark_text::features::{Extraction, Growing, Resources};
-use fieldmark_text::formats::{NoticeKind, Notices};
+use fieldmark_text::formats::Notices;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -108,6 +109,7 @@ pub fn train_graph(
     let structure = Structure::build(&data, &description, Relations::none())?;
     tell_computed_factors(&structure, &data, &origins, &mut notices)?;
     let start = start_weights(graph, &layers, &structure, &data, &mut notices)?;
+    tell_stuck_sampler(&structure, &graph.inference, &mut notices);
     let counts = Counts::of(config, &train, data.len(), data.positions(), data.fingerprint());
     let run = Run {
         graph,
@@ -168,51 +170,6 @@ fn algorithm(config: &Config, graph: &GraphConfig) -> Result<GraphAlgorithm, Err
         ))),
     }
 }
-
-/// What templates that join distant positions did not find, or found too often.
-fn tell_computed_factors(
-    structure: &Structure,
-    data: &GraphDataset,
-    origins: &[Origin<'_>],
-    notices: &mut Notices,
-) -> Result<(), Error> {
-    let found = structure.computed_factors(data)?;
-    for cut in &found.cuts {
-        let message = format!(
-            "the template {:?} would join {} {} of positions here, and its limit is {}: those of nearest occurrences are \
-             joined. Raise max_edges, or join rarer observations",
-            cut.template,
-            cut.found,
-            if cut.found == 1 { "pair" } else { "pairs" },
-            cut.kept
-        );
-        let origin = origins.get(cut.instance).map(Origin::to_string);
-        notices.add(NoticeKind::Skipped, &origin.unwrap_or_default(), None, message);
-    }
-    let is_cut = |template: &String| found.cuts.iter().any(|cut| cut.template == *template);
-    for (template, _) in found
-        .counts
-        .iter()
-        .filter(|(template, count)| *count == 0 && !is_cut(template))
-    {
-        let observations: Vec<&str> = data.observations.iter().take(SHOWN).collect();
-        let message = format!(
-            "the template {template:?} joins nothing in the training data: no two positions share an observation as it wants \
-             them to. Observations are called {observations:?}, …"
-        );
-        notices.add(NoticeKind::Skipped, "", None, message);
-    }
-    for template in structure.empty_windows(data) {
-        let message = format!(
-            "the template {template:?} joins nothing in the training data: no instance is long enough for its offsets"
-        );
-        notices.add(NoticeKind::Skipped, "", None, message);
-    }
-    Ok(())
-}
-
-/// Observations that are shown as examples of their names.
-const SHOWN: usize = 3;
 
 /// What a run of training is about.
 struct Run<'r> {

@@ -145,10 +145,7 @@ fn spans_are_as_probable_as_on_a_chain() {
         let mut annotator = chain.pipeline.annotator_with(options);
         let chain = found(&mut |document| annotator.annotate(document).unwrap());
         assert!(chain.len() > 1);
-        let engines = [
-            fieldmark_graph::EngineChoice::default(),
-            fieldmark_graph::EngineChoice::Loopy(Default::default()),
-        ];
+        let engines = [EngineChoice::default(), EngineChoice::Loopy(Default::default())];
         for engine in engines {
             let options = GraphAnnotatorOptions {
                 engine: Some(engine),
