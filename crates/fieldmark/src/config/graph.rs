@@ -63,7 +63,7 @@ pub struct StartConfig {
 
 impl Default for StartConfig {
     fn default() -> Self {
-        Self { seed: 0, scale: 0.1 }
+        Self { seed: 0, scale: 0.5 }
     }
 }
 

@@ -64,7 +64,7 @@ fn a_hidden_layer_learns_what_no_sum_of_observations_says() {
     assert!(accuracy(&parse(PLAIN, &[]), &documents) < 0.9);
     for overrides in [
         &[][..],
-        &["graph.start={seed=7,scale=0.5}"],
+        &["graph.start={seed=7,scale=0.1}"],
         &["graph.objective=pseudolikelihood"],
         &["graph.inference={engine='loopy'}"],
     ] {
