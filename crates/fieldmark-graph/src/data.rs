@@ -91,15 +91,21 @@ impl GraphDataset {
         &self.layers[layer].labels
     }
 
-    /// Whether nothing is known about any variable of a layer, be it by gold or by having one candidate only.
+    /// Whether no label of a layer is known anywhere.
     ///
     /// # Panics
     /// If there is no such layer.
     pub fn is_hidden(&self, layer: usize) -> bool {
-        let LayerData { gold, candidates, .. } = &self.layers[layer];
-        let is_known = |variable| matches!(candidates.get(variable), Gold::Known(_));
+        let gold = &self.layers[layer].gold;
         (0..gold.len()).all(|variable| gold.get(variable) == Gold::Unknown)
-            && !(0..candidates.len()).any(is_known)
+    }
+
+    /// Whether some variable of a layer may take some of its labels only.
+    ///
+    /// # Panics
+    /// If there is no such layer.
+    pub fn has_candidates(&self, layer: usize) -> bool {
+        !self.layers[layer].candidates.is_empty()
     }
 
     /// The data of a chain as those of a model with one layer.

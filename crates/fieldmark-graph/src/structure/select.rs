@@ -1,7 +1,7 @@
 //! Chooses the features of each template from training data.
 //!
-//! What occurs is what gold sets allow. Where a label is unknown nothing occurs, unless nothing is known of the whole layer:
-//! a hidden variable may have each of its labels, as far as they are candidates.
+//! What occurs is what gold sets allow, and where nothing is known, what candidates leave. Where all labels are possible
+//! nothing occurs, unless nothing is known of the whole layer: a hidden variable may have each of its labels.
 
 use super::{Edges, Structure, StructureError};
 use crate::data::{GraphDataset, GraphInstance};
@@ -42,8 +42,8 @@ struct Selection<'a> {
     template: usize,
 }
 
-/// The label assignments that gold sets allow, for each factor of a template; none where a label of a layer is unknown of
-/// which others are known.
+/// The label assignments that gold sets and candidates allow, for each factor of a template; none where a label is open of a
+/// layer of which others are known.
 #[derive(Default)]
 struct Readings {
     ends: Vec<usize>,
@@ -98,17 +98,12 @@ impl Selection<'_> {
                 .zip(positions)
                 .zip(&template.shape);
             for ((&layer, &position), &labels) in places {
-                let known = match instance.gold(layer, position) {
-                    Gold::Unknown if self.hidden[layer] => match instance.candidates(layer, position) {
-                        Gold::Unknown => {
-                            allowed.extend(labels, 0..labels);
-                            continue;
-                        }
-                        candidates => candidates,
-                    },
+                let possible = match instance.gold(layer, position) {
+                    Gold::Unknown => instance.candidates(layer, position),
                     gold => gold,
                 };
-                match known {
+                match possible {
+                    Gold::Unknown if self.hidden[layer] => allowed.extend(labels, 0..labels),
                     Gold::Known(label) => allowed.extend(labels, std::iter::once(label)),
                     Gold::Ambiguous(set) => allowed.extend(labels, set.iter().copied()),
                     Gold::Unknown => allowed.extend(labels, std::iter::empty()),

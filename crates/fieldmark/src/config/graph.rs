@@ -67,6 +67,9 @@ impl Default for StartConfig {
     }
 }
 
+/// Larger random weights would decide everything before training begins.
+const LARGEST_SCALE: f64 = 100.0;
+
 /// One kind of labels, and where the data have them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -308,10 +311,10 @@ impl GraphConfig {
             ),
         ];
         if let Some(start) = &self.start
-            && !(start.scale > 0.0 && start.scale.is_finite())
+            && !(start.scale > 0.0 && start.scale <= LARGEST_SCALE)
         {
             return Err(Error::Option(format!(
-                "graph.start.scale is {}, expected a number above 0",
+                "graph.start.scale is {}, expected a number above 0, {LARGEST_SCALE} at most",
                 start.scale
             )));
         }
@@ -435,6 +438,27 @@ fn check_layers(layers: &[LayerConfig]) -> Result<(), Error> {
                 meta: Some(_),
                 ..
             } => return wrong("has its labels both from a column and from metadata: choose one"),
+            LayerConfig {
+                column: Some(column),
+                candidates: Some(candidates),
+                ..
+            } if column == candidates => {
+                return wrong(
+                    "has its candidates from the column of its labels: they are to be known where labels are not",
+                );
+            }
+            LayerConfig {
+                column: Some(column),
+                per,
+                ..
+            } if layers[..index]
+                .iter()
+                .any(|other| other.column.as_ref() == Some(column) && other.per == *per) =>
+            {
+                return wrong(&format!(
+                    "has the labels of the column {column:?}, as a layer before it: each needs one of its own"
+                ));
+            }
             LayerConfig {
                 per: Per::Position,
                 meta: Some(_),

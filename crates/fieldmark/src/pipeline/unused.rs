@@ -39,6 +39,22 @@ pub(super) fn tell(config: &Config, documents: &[Document], train: &[Labelled<'_
         let message = format!("features[{index}] says nothing: {problem}");
         notices.add(NoticeKind::Skipped, "", None, message);
     }
+    let layers = config
+        .graph
+        .iter()
+        .flat_map(|graph| graph.layers.iter().enumerate());
+    for (index, layer) in layers {
+        if let Some(column) = layer
+            .candidates
+            .as_ref()
+            .filter(|column| !has_column(train, column))
+        {
+            let message = format!(
+                "graph.layers[{index}].candidates rules out nothing: there is no column {column:?} in the training data"
+            );
+            notices.add(NoticeKind::Skipped, "", None, message);
+        }
+    }
     // A type of which there is no span is no error as long as there are others.
     let types = config.labels.types.iter().flatten();
     for kind in types.filter(|kind| config.graph.is_none() && !kinds.contains(*kind)) {

@@ -270,9 +270,10 @@ impl<'p> GraphAnnotator<'p> {
         let GraphPipeline {
             model, layers, front, ..
         } = self.pipeline;
-        let labels = (0..layers.len())
+        let labels: Vec<Alphabet> = (0..layers.len())
             .map(|layer| model.labels(layer).clone())
             .collect();
+        let counts: Vec<u32> = labels.iter().map(|labels| labels.len() as u32).collect();
         let mut builder = GraphDatasetBuilder::with_alphabets(model.description(), Alphabet::new(), labels);
         sentences.try_for_each(text, &columns(&front.extractor, layers), |index, sequence| {
             let cell = |layer: usize, position: usize| match cells {
@@ -286,7 +287,7 @@ impl<'p> GraphAnnotator<'p> {
                 &mut builder,
                 cell,
                 |_, layer, name| model.labels(layer).get(name),
-                false,
+                Some(&counts),
             )
         })?;
         // The alphabet goes from document to document, and back.

@@ -45,7 +45,8 @@ pub(super) fn columns(extractor: &Extractor, layers: &[LayerConfig]) -> Vec<Stri
 }
 
 /// Adds an instance to a data set; its columns are those of [`columns`]. `labels` gives the cell of a layer at a position, and
-/// `number` the number of a label, if it has one. When an instance is there to be learned from, its labels are candidates.
+/// `number` the number of a label, if it has one. `model` is how many labels of each layer a model knows: others are no
+/// candidates. Without it, the instance is there to be learned from, and its own labels are candidates.
 pub(super) fn describe<'c, N: Numbering>(
     extraction: &mut Extraction<'_, N>,
     sequence: &Sequence<'_>,
@@ -53,12 +54,14 @@ pub(super) fn describe<'c, N: Numbering>(
     builder: &mut GraphDatasetBuilder,
     labels: impl Fn(usize, usize) -> &'c str,
     mut number: impl FnMut(&mut GraphDatasetBuilder, usize, &str) -> Option<u32>,
-    learned: bool,
+    model: Option<&[u32]>,
 ) -> Result<(), Error> {
-    let mut numbers = |builder: &mut GraphDatasetBuilder, layer: usize, cell: &str| -> Vec<Option<u32>> {
-        let names = gold::alternatives(cell, &layers[layer]).into_iter();
-        names.map(|name| number(builder, layer, name)).collect()
-    };
+    let mut numbers =
+        |builder: &mut GraphDatasetBuilder, layer: usize, names: Vec<&str>| -> Vec<Option<u32>> {
+            let names = names.into_iter();
+            names.map(|name| number(builder, layer, name)).collect()
+        };
+    let gold_of = |layer: usize, position: usize| gold::alternatives(labels(layer, position), &layers[layer]);
     let of = |per: Per| (0..layers.len()).filter(move |&layer| layers[layer].per == per);
     // A choice between labels of which one has no number is open.
     let known = |numbers: Vec<Option<u32>>| {
@@ -87,17 +90,21 @@ pub(super) fn describe<'c, N: Numbering>(
         }
         for (layer, column) in limited.clone().zip(&sequence.columns[features..]) {
             let cell = column.get(position).map_or(gold::OPEN, |cell| cell);
-            let mut set: Vec<u32> = numbers(builder, layer, cell).into_iter().flatten().collect();
+            let named = numbers(builder, layer, gold::choice(cell)).into_iter().flatten();
+            let mut set: Vec<u32> = match model {
+                Some(labels) => named.filter(|&label| label < labels[layer]).collect(),
+                None => named.collect(),
+            };
             if set.is_empty() {
                 continue;
             }
-            if learned {
-                set.extend(known(numbers(builder, layer, labels(layer, position))));
+            if model.is_none() {
+                set.extend(known(numbers(builder, layer, gold_of(layer, position))));
             }
             builder.candidates(layer, &set)?;
         }
         let sets: Vec<Vec<u32>> = of(Per::Position)
-            .map(|layer| known(numbers(builder, layer, labels(layer, position))))
+            .map(|layer| known(numbers(builder, layer, gold_of(layer, position))))
             .collect();
         let golds: Vec<_> = sets.iter().map(|set| gold::gold(set)).collect();
         builder.end_position(&golds)?;
@@ -106,7 +113,7 @@ pub(super) fn describe<'c, N: Numbering>(
         builder.observe_instance_numbered(id, 1.0);
     }
     let sets: Vec<Vec<u32>> = of(Per::Instance)
-        .map(|layer| known(numbers(builder, layer, labels(layer, 0))))
+        .map(|layer| known(numbers(builder, layer, gold_of(layer, 0))))
         .collect();
     let golds: Vec<_> = sets.iter().map(|set| gold::gold(set)).collect();
     Ok(builder.end_instance(&golds)?)

@@ -169,13 +169,15 @@ pub(super) fn alternatives<'c>(cell: &'c str, layer: &LayerConfig) -> Vec<&'c st
     match cell {
         cell if is_open(cell) => Vec::new(),
         cell if layer.has_spans() => gold::alternatives(cell).collect(),
-        cell => {
-            let labels: Vec<&str> = cell.split('|').collect();
-            // A choice of which one part is open is open.
-            let open = labels.iter().any(|label| is_open(label));
-            if open { Vec::new() } else { labels }
-        }
+        cell => choice(cell),
     }
+}
+
+/// The labels between the bars of a cell; none if one of them is open.
+pub(super) fn choice(cell: &str) -> Vec<&str> {
+    let labels: Vec<&str> = cell.split('|').collect();
+    let open = labels.iter().any(|label| is_open(label));
+    if open { Vec::new() } else { labels }
 }
 
 /// What the cells of a layer that is not made from spans allow. What leaves a cell open although it says something is told.

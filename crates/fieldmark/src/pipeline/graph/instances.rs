@@ -50,17 +50,17 @@ pub(super) fn cut_and_label<'d>(
 /// Instances on their way to a data set.
 pub(super) struct Described<'l> {
     builder: GraphDatasetBuilder,
-    /// Whether they are there to be learned from.
-    learned: bool,
+    /// How many labels of each layer a model knows; nothing if they are there to be learned from.
+    model: Option<Vec<u32>>,
     /// Where each comes from.
     origins: Vec<Origin<'l>>,
 }
 
 impl<'l> Described<'l> {
-    pub(super) fn new(builder: GraphDatasetBuilder, learned: bool) -> Self {
+    pub(super) fn new(builder: GraphDatasetBuilder, model: Option<Vec<u32>>) -> Self {
         Self {
             builder,
-            learned,
+            model,
             origins: Vec::new(),
         }
     }
@@ -96,8 +96,8 @@ impl<'l> Described<'l> {
                 let cell = |layer: usize, position: usize| cells[layer].labels[index][position].as_str();
                 let number =
                     |builder: &mut GraphDatasetBuilder, layer, name: &str| Some(builder.label(layer, name));
-                let (builder, learned) = (&mut self.builder, self.learned);
-                describe(extraction, sequence, layers, builder, cell, number, learned)
+                let (builder, model) = (&mut self.builder, self.model.as_deref());
+                describe(extraction, sequence, layers, builder, cell, number, model)
             })?;
         }
         Ok(())

@@ -18,7 +18,7 @@ pub(super) fn check_labels(
         return Err(Error::Option(nothing(layers, documents)));
     }
     for (index, layer) in layers.iter().enumerate() {
-        let has_labels = data.labels(index).len() > layer.labels.len() || !data.is_hidden(index);
+        let has_labels = !data.is_hidden(index) || data.has_candidates(index);
         if !layer.is_hidden() && !has_labels {
             return Err(Error::Option(format!(
                 "the training documents have no label for the layer {:?}: {}. A layer that is meant to be hidden has its labels \

@@ -79,7 +79,7 @@ pub fn train_graph(
     let mut growing = Growing::default();
     let alphabets = layers.iter().map(listed_labels).collect();
     let builder = GraphDatasetBuilder::with_alphabets(&description, Alphabet::new(), alphabets);
-    let mut described = Described::new(builder, true);
+    let mut described = Described::new(builder, None);
     let folds = Folds::new(config, &train);
     for fold in 0..folds.count {
         lists::fill(config, &train, Some((fold, folds)), &mut resources);
@@ -97,11 +97,12 @@ pub fn train_graph(
             let extractor = extractor(config, &resources)?;
             let numbers = Numbers::new(data.observations.clone(), &description);
             let mut extraction = Extraction::new(&extractor, numbers);
-            let labels = (0..layers.len())
+            let labels: Vec<Alphabet> = (0..layers.len())
                 .map(|layer| data.labels(layer).clone())
                 .collect();
+            let counts = labels.iter().map(|labels| labels.len() as u32).collect();
             let builder = GraphDatasetBuilder::with_alphabets(&description, Alphabet::new(), labels);
-            let mut described = Described::new(builder, false);
+            let mut described = Described::new(builder, Some(counts));
             described.add(dev, config, &layers, &extractor, &mut extraction, |_| true)?;
             Some(described.finish(extraction.into_numbering().growing.names)?)
         }
