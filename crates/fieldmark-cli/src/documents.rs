@@ -75,18 +75,32 @@ pub fn tell_mentions(files: &[PathBuf], folder: &Path, options: &ReadOptions, co
 /// At most this many notices are printed one by one, unless all are wanted.
 const SHOWN: usize = 5;
 
-/// Tells how many notices there are of each kind, and the first of them.
+/// Tells how many notices there are of each kind, and the first of them. Notes about things that were used as they are come
+/// before, each as a message of its own.
 pub fn tell(notices: &Notices, console: &Console) {
-    if notices.is_empty() {
-        return;
+    let is_note = |notice: &&Notice| notice.kind == NoticeKind::Note;
+    let mut told = HashSet::new();
+    for notice in notices.all().iter().filter(is_note) {
+        let place = match notice.place() {
+            place if place.is_empty() => place,
+            place => format!("{place}: "),
+        };
+        let note = format!("{place}{}", notice.message);
+        if told.insert(note.clone()) {
+            console.warn(&note);
+        }
     }
-    let counts = notices.counts();
-    let counts: Vec<String> = counts
+    let counts: Vec<String> = notices
+        .counts()
         .iter()
+        .filter(|(kind, _)| **kind != NoticeKind::Note)
         .map(|(kind, count)| format!("{kind}: {count}"))
         .collect();
+    if counts.is_empty() {
+        return;
+    }
     let mut warning = format!("not everything could be used as it is ({})", counts.join(", "));
-    let mut lines = grouped(notices);
+    let mut lines = lines(notices.all().iter().filter(|notice| !is_note(notice)));
     for line in lines.by_ref().take(SHOWN) {
         warning += &format!("\n{line}");
     }
@@ -103,9 +117,13 @@ const PLACES: usize = 3;
 
 /// Notices as lines: those that say the same of several documents or lines are one line, with the first places.
 pub fn grouped(notices: &Notices) -> impl Iterator<Item = String> {
+    lines(notices.all().iter())
+}
+
+fn lines<'n>(notices: impl Iterator<Item = &'n Notice>) -> impl Iterator<Item = String> {
     let mut groups: Vec<Vec<&Notice>> = Vec::new();
     let mut known: HashMap<(NoticeKind, &str), usize> = HashMap::new();
-    for notice in notices.all() {
+    for notice in notices {
         let group = known
             .entry((notice.kind, notice.message.as_str()))
             .or_insert_with(|| {

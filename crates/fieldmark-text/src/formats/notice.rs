@@ -41,6 +41,8 @@ pub enum NoticeKind {
     Encoding,
     /// A part of the source was skipped.
     Skipped,
+    /// Nothing is lost, but there is something to know or to do better.
+    Note,
 }
 
 impl fmt::Display for NoticeKind {
@@ -63,6 +65,7 @@ impl fmt::Display for NoticeKind {
             NoticeKind::TypeName => "type with another name",
             NoticeKind::Encoding => "encoding",
             NoticeKind::Skipped => "skipped",
+            NoticeKind::Note => "note",
         })
     }
 }

@@ -42,7 +42,7 @@ pub(super) fn start_weights(
                 "graph.objective is \"pseudolikelihood\", which learns nothing about the template {name:?}: no label of what it \
                  joins is known. Its weights stay 0; the objective \"likelihood\" learns them"
             );
-            notices.add(NoticeKind::Skipped, "", None, message);
+            notices.add(NoticeKind::Note, "", None, message);
         } else if is_hidden || graph.start.is_some() {
             for weight in &mut weights[structure.template_weights(template)] {
                 *weight = start.scale * (2.0 * random.unit() - 1.0);
@@ -61,7 +61,7 @@ fn tell(start: &StartConfig, layers: &[LayerConfig], hidden: &[bool], notices: &
              between {} and {}, of the seed {} (graph.start)",
             layer.name, -start.scale, start.scale, start.seed
         );
-        notices.add(NoticeKind::Skipped, "", None, message);
+        notices.add(NoticeKind::Note, "", None, message);
     }
 }
 

@@ -74,6 +74,6 @@ pub(super) fn stuck_sampler(structure: &Structure, choice: &EngineChoice) -> Opt
 /// Tells of it in training.
 pub(super) fn tell_stuck_sampler(structure: &Structure, choice: &EngineChoice, notices: &mut Notices) {
     if let Some(message) = stuck_sampler(structure, choice) {
-        notices.add(NoticeKind::Skipped, "", None, message);
+        notices.add(NoticeKind::Note, "", None, message);
     }
 }
