@@ -1,10 +1,8 @@
 //! What to tell of how graphs found labels.
 
+use crate::commands::tag::tables::beginning;
 use crate::console::Console;
 use fieldmark::GraphReport;
-
-/// So many characters of an instance are shown.
-const LONGEST: usize = 60;
 
 /// Tells how sure labels and probabilities are that a graph found.
 pub fn tell_inference(report: &GraphReport, console: &Console) {
@@ -22,12 +20,11 @@ pub fn tell_inference(report: &GraphReport, console: &Console) {
         ));
     }
     if let Some(first) = report.unsure.first() {
-        let text: String = first.text.chars().take(LONGEST).collect();
         console.warn(&format!(
             "{} of {} instances have labels, but not all probabilities, such as {:?} of {}: {}",
             report.unsure.len(),
             report.instances,
-            text,
+            beginning(&first.text),
             first.document,
             first.problem
         ));
@@ -61,7 +58,12 @@ pub fn tell_unanswered(report: &GraphReport, console: &Console) {
     if count > 0 {
         let example = report.impossible.first();
         let example = example.map_or(String::new(), |one| {
-            format!(", such as {:?} of {}: {}", one.text, one.document, one.problem)
+            format!(
+                ", such as {:?} of {}: {}",
+                beginning(&one.text),
+                one.document,
+                one.problem
+            )
         });
         console.warn(&format!(
             "{count} of {} instances have no labels, and all of them count as wrong{example}",

@@ -11,7 +11,7 @@ use crate::{documents, memory};
 use fieldmark::chain::ChainModel;
 use fieldmark::chain::inference::{Constraints, Error as Inference, Space};
 use fieldmark::core::container::Container;
-use fieldmark::text::formats::{Notices, ReadOptions};
+use fieldmark::text::formats::{DocumentFormat, Notices, ReadOptions};
 use fieldmark::text::{Part, Source};
 use fieldmark::{AnyPipeline, Error, InputFormat, InputKind, Model, ModelCard, Pipeline};
 use serde::Serialize;
@@ -43,6 +43,10 @@ pub struct Arguments {
     /// Explain the labels that the model gives to the sequences in this file
     #[arg(long, value_name = "DATA", conflicts_with_all = ["dump", "load"])]
     explain: Option<PathBuf>,
+
+    /// Format of the documents of --explain or --data, for models of text [default: recognised, text otherwise]
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<String>,
 
     /// Explain only the sequence with this line of DATA
     #[arg(long, value_name = "N", requires = "explain")]
@@ -103,6 +107,11 @@ impl Arguments {
             };
         }
         self.refuse_for_chains()?;
+        if self.format.is_some() {
+            return Err(Failure::user(
+                "--format is for models that read text; this one reads observations, as it was trained",
+            ));
+        }
         let model = Model::from_container(container)?;
         if self.dump {
             let mut output = console.output();
@@ -114,6 +123,17 @@ impl Arguments {
             Some(data) => self.explain(&model, data, console),
             None => self.overview(&model, console),
         }
+    }
+
+    /// The format of documents, if it was given.
+    fn format(&self) -> Result<Option<DocumentFormat>, Failure> {
+        if self.explain.is_none() && self.draw.draw.is_none() && self.format.is_some() {
+            return Err(Failure::user(
+                "--format is for --explain and --draw, which read data",
+            ));
+        }
+        let format = self.format.as_deref().map(str::parse).transpose();
+        format.map_err(|error: String| Failure::user(format_args!("--format: {error}")))
     }
 
     /// Options that mean nothing to a chain.
@@ -144,15 +164,14 @@ impl Arguments {
                 "--line is for models of observations; give a file with the text to explain",
             ));
         }
+        let read = ReadOptions {
+            format: self.format()?,
+            ..ReadOptions::default()
+        };
         let mut annotator = pipeline.annotator();
         let mut output = console.output();
         let files = [data.clone()];
-        for document in documents::read_all(
-            &files,
-            Path::new(""),
-            &ReadOptions::default(),
-            &mut Notices::new(),
-        )? {
+        for document in documents::read_all(&files, Path::new(""), &read, &mut Notices::new())? {
             for explanation in annotator.explain(&document, self.top)? {
                 if self.json {
                     serde_json::to_writer(

@@ -11,7 +11,7 @@ mod inspect;
 mod quickstart;
 mod serve;
 mod simulate;
-mod tag;
+pub mod tag;
 mod train;
 
 use crate::console::Console;

@@ -6,8 +6,8 @@ mod examples;
 mod graph;
 mod json;
 mod limits;
-mod prose;
-mod tables;
+pub mod prose;
+pub mod tables;
 mod tokens;
 pub mod trouble;
 mod write;
@@ -51,14 +51,17 @@ use write::{View, Written};
 /// With chains everything is exact: probabilities are those of the model over all label sequences, and what --scheme,
 /// --forbid and --fix-labels rule out has probability 0. (Models that were trained by ap, pa or arow only rank
 /// label sequences: what is printed as their probabilities comes with a warning.) With graphs it is so if their
-/// inference (`graph.inference` in the config) is exact or product-chain: loopy and gibbs estimate probabilities, and with
+/// inference (`graph.inference` in the config) is exact, product-chain or junction-tree: loopy and gibbs estimate probabilities, and with
 /// loopy, gibbs and dual the labels may not be the best ones. It is told where inference stopped at its limit. Another engine
-/// is chosen by --inference; --nbest and --max-marginals need an exact one.
+/// is chosen by --inference; --nbest and --max-marginals need an exact one. gibbs estimates the marginals of single labels and
+/// of pairs in different ways: sums of pairs may differ a little from --marginals.
 ///
 /// Of graphs, tables of tokens have a column for each layer, with its name, and --probs, --marginals and --max-marginals add
 /// LAYER.probability, LAYER.marginals and LAYER.max_marginals, with all labels of a token in one cell. The label of a whole
 /// document or sentence is a line of its own before its tokens, `# LAYER`, label and numbers. --pair-marginals has all pairs of
-/// variables that the model joins: neighbours, layers at one token, distant tokens. --rule, --forbid and --scheme are for
+/// variables that the model joins: neighbours, layers at one token, distant tokens, each variable with its document, layer,
+/// start and end in characters, and label. --log-probs has a line for each document or sentence, with document, start and end.
+/// --spans is the table of what was found, with a line for each label of a whole document or sentence (LAYER=LABEL). --rule, --forbid and --scheme are for
 /// chains: a graph has `forbid` in its templates.
 ///
 /// A sequence for which no label sequence is possible gets `?` in place of every label (a text, no span), and a warning
@@ -143,14 +146,15 @@ struct WantedOptions {
     ///
     /// Z is the sum of the exponentiated scores of all label sequences, `best` and `gold` are the logarithms of
     /// the probabilities of the best labels and of the labels in the data; -inf if those are ruled out, and `-`
-    /// if there are none. Of labels that are partly unknown (`?`) or ambiguous (`A|B`), and of labels that the
+    /// if there are none or an engine of a graph gave up. Of labels that are partly unknown (`?`) or ambiguous (`A|B`), and of labels that the
     /// model does not know, which count as unknown, it is the probability of all sequences that they allow.
     #[arg(long)]
     log_probs: bool,
 
     /// Print one JSON object per sequence
     ///
-    /// With everything that other options ask for, or with the sequences of --nbest. Positions count from 0, and
+    /// With everything that other options ask for, or with the sequences of --nbest. Without an answer, `labels` is null and
+    /// `error` says why. Positions count from 0, and
     /// the end of a span is one past its last.
     #[arg(long)]
     json: bool,

@@ -168,8 +168,8 @@ fn labels_stay_where_memory_does_not_suffice_for_probabilities() {
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
     assert_eq!(answers[0]["labels"]["pos"].as_array().unwrap().len(), 60);
-    assert!(answers[0]["missing"].is_string() && answers[0]["best"].is_null());
-    assert!(answers[1]["missing"].is_null() && answers[1]["best"].is_array());
+    assert!(answers[0]["missing"].is_string() && answers[0]["nbest"].is_null());
+    assert!(answers[1]["missing"].is_null() && answers[1]["nbest"].is_array());
     let several = output(tag("--nbest 2").code(2));
     assert!(
         several.contains("\n# 0 -\nlong.txt\t0\t3\tqqq\tDT\tB-NP\n"),

@@ -41,8 +41,8 @@ fn labels_of_all_layers_are_a_table_columns_or_json() {
     assert_eq!(answer["converged"], true);
     let json = place.run("tag joint.fmk new.txt --json --nbest 2");
     let answer: Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(answer["best"].as_array().unwrap().len(), 2);
-    assert_eq!(answer["best"][0]["labels"], answer["labels"]);
+    assert_eq!(answer["nbest"].as_array().unwrap().len(), 2);
+    assert_eq!(answer["nbest"][0]["labels"], answer["labels"]);
 }
 
 #[test]
@@ -82,6 +82,10 @@ fn names_inside_of_names_are_spans() {
     let answer: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(answer["spans"].as_array().unwrap().len(), 2);
     assert_eq!(answer["spans"][0]["layer"], "outer");
+    assert_eq!(
+        (&answer["spans"][0]["start"], &answer["spans"][0]["end"]),
+        (&1.into(), &4.into())
+    );
     let refused = place.refuse("tag nested.fmk new.txt --spans --pair-marginals");
     assert!(refused.contains("--spans and --pair-marginals"), "{refused}");
     place.write(
@@ -136,4 +140,5 @@ fn help_calls_only_chains_exact() {
     let help = Place::new().run("tag --help");
     assert!(help.contains("With chains everything is exact"), "{help}");
     assert!(help.contains("loopy and gibbs estimate"), "{help}");
+    assert!(help.contains("junction-tree"), "{help}");
 }

@@ -9,6 +9,7 @@ mod models;
 mod numbers;
 mod scores;
 mod training;
+mod unanswered;
 
 use common::Place;
 

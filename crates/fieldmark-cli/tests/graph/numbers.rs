@@ -205,8 +205,8 @@ fn several_labellings_are_a_table_with_a_column_for_each_layer() {
     let answer: Value = serde_json::from_str(&json).unwrap();
     let mut lines = table.lines();
     assert_eq!(lines.next(), Some("document\tstart\tend\ttext\tpos\tchunk"));
-    for (rank, one) in answer["best"].as_array().unwrap().iter().enumerate() {
-        let share = one["log_probability"].as_f64().unwrap().exp();
+    for (rank, one) in answer["nbest"].as_array().unwrap().iter().enumerate() {
+        let share = one["probability"].as_f64().unwrap();
         assert_eq!(lines.next(), Some(&format!("# {rank} {share:.6}")[..]));
         for token in 0..3 {
             let row: Vec<&str> = lines.next().unwrap().split('\t').collect();
@@ -353,6 +353,11 @@ fn labels_of_documents_are_in_every_table() {
             .unwrap(),
     );
     assert!((share - number(row[4])).abs() < 1e-4, "{only}{table}");
+    let scores = place.run("eval --model alone.fmk train.jsonl");
+    assert!(
+        scores.contains("accuracy") && !scores.contains("joint"),
+        "{scores}"
+    );
 }
 
 #[test]

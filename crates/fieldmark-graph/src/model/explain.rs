@@ -407,8 +407,10 @@ fn write_observation(f: &mut String, name: &str, value: f32) -> fmt::Result {
     }
 }
 
-/// Labels that are joined, with brackets around the one that is decided about. Those of other layers have the name of their
-/// layer, and those that are neither here nor next to here their position.
+/// Labels that are joined, in the order of their positions, with brackets around the one that is decided about. Those of
+/// other layers have the name of their layer, and how far they are away unless they are here: `chunk[-1] I-NP` is the label of
+/// the position before. In the same layer, what has no position is next to here. About the label of a whole instance, all have
+/// their positions.
 fn write_labels(
     f: &mut String,
     labels: &[GraphNeighbour],
@@ -416,9 +418,11 @@ fn write_labels(
     decision: &GraphDecision,
 ) -> fmt::Result {
     use fmt::Write;
-    for (place, neighbour) in labels.iter().enumerate() {
-        if place > 0 {
-            let is_step = labels[place - 1].layer == neighbour.layer;
+    let mut ordered: Vec<(usize, &GraphNeighbour)> = labels.iter().enumerate().collect();
+    ordered.sort_by_key(|(_, neighbour)| neighbour.position.unwrap_or(usize::MAX));
+    for (index, &(place, neighbour)) in ordered.iter().enumerate() {
+        if index > 0 {
+            let is_step = ordered[index - 1].1.layer == neighbour.layer;
             f.push_str(if is_step { " → " } else { " · " });
         }
         let label = one_line(&neighbour.label);
@@ -426,14 +430,24 @@ fn write_labels(
             write!(f, "[{label}]")?;
             continue;
         }
-        if neighbour.layer != decision.layer {
-            write!(f, "{} ", one_line(&neighbour.layer))?;
+        let is_other = neighbour.layer != decision.layer;
+        if is_other {
+            f.push_str(&one_line(&neighbour.layer));
+            if let (Some(here), Some(there)) = (decision.position, neighbour.position)
+                && here != there
+            {
+                let sign = if there < here { '-' } else { '+' };
+                write!(f, "[{sign}{}]", here.abs_diff(there))?;
+            }
+            f.push(' ');
         }
         f.push_str(&label);
-        if let (Some(here), Some(there)) = (decision.position, neighbour.position)
-            && here.abs_diff(there) > 1
-        {
-            write!(f, " at {}", there + 1)?;
+        match (decision.position, neighbour.position) {
+            (Some(here), Some(there)) if !is_other && here.abs_diff(there) > 1 => {
+                write!(f, " at {}", there + 1)?;
+            }
+            (None, Some(there)) => write!(f, " at {}", there + 1)?,
+            _ => {}
         }
     }
     Ok(())

@@ -1,6 +1,7 @@
 //! Explanations add up to the scores that they explain, and read well.
 
 use super::GraphModel;
+use super::explain::{GraphContribution, GraphDecision, GraphEvidence, GraphNeighbour, GraphOthers};
 use super::inspect_tests::{model, observed};
 use crate::{
     Description, EngineChoice, GraphDatasetBuilder, Layer, Per, Relation, Relations, Skip, Structure,
@@ -160,7 +161,7 @@ fn a_person_can_read_it() {
      +1.250  pos NN · [I]  +1.250 against +0.000  between:pos-chunk
 
 all  topic: pets, no other label is possible
-     +0.500  pos NN · [pets]  between:pos-topic
+     +0.500  pos NN at 2 · [pets]  between:pos-topic
 "
     );
     let json = serde_json::to_value(&explanation).unwrap();
@@ -169,6 +170,57 @@ all  topic: pets, no other label is possible
     assert_eq!(strongest["name"], "cat");
     assert_eq!(strongest["template"], "unary:pos");
     assert_eq!(json["decisions"][4]["position"], serde_json::Value::Null);
+}
+
+#[test]
+fn neighbours_say_where_they_are() {
+    let neighbour = |layer: &str, position: usize, label: &str| GraphNeighbour {
+        layer: layer.into(),
+        position: Some(position),
+        label: label.into(),
+    };
+    let shown = |labels: Vec<GraphNeighbour>, place: usize| {
+        let own = labels[place].clone();
+        let decision = GraphDecision {
+            layer: own.layer,
+            position: own.position,
+            token: None,
+            label: own.label,
+            probability: None,
+            runner_up: None,
+            margin: 1.0,
+            contributions: vec![GraphContribution {
+                template: "t".into(),
+                evidence: GraphEvidence::Labels { labels, place },
+                chosen: 1.0,
+                runner_up: 0.0,
+                difference: 1.0,
+            }],
+            others: GraphOthers::default(),
+        };
+        let text = decision.to_string();
+        let line = text.lines().nth(1).unwrap().trim_start();
+        line.strip_prefix("+1.000  ")
+            .unwrap()
+            .strip_suffix("  t")
+            .unwrap()
+            .to_owned()
+    };
+    let joined = |there: usize| vec![neighbour("pos", 4, "NN"), neighbour("chunk", there, "I")];
+    assert_eq!(shown(joined(4), 0), "[NN] · chunk I");
+    assert_eq!(shown(joined(3), 0), "chunk[-1] I · [NN]");
+    assert_eq!(shown(joined(5), 0), "[NN] · chunk[+1] I");
+    assert_eq!(shown(joined(7), 1), "pos[-3] NN · [I]");
+    // Arrows run forward, however a template orders its offsets.
+    let backward = vec![neighbour("pos", 5, "VB"), neighbour("pos", 4, "NN")];
+    assert_eq!(shown(backward.clone(), 0), "NN → [VB]");
+    assert_eq!(shown(backward, 1), "[NN] → VB");
+    let window = vec![
+        neighbour("pos", 2, "DT"),
+        neighbour("pos", 3, "JJ"),
+        neighbour("pos", 4, "NN"),
+    ];
+    assert_eq!(shown(window, 2), "DT at 3 → JJ → [NN]");
 }
 
 /// What is forbidden beside the other labels is no alternative.

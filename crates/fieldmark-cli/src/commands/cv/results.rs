@@ -157,7 +157,9 @@ pub fn measured(scores: &Scores, labels: bool) -> Vec<Measured> {
 
 /// The measures of a graph: of every layer, and of all together.
 pub fn measured_graph(scores: &GraphScores) -> Vec<Measured> {
-    let mut all = vec![Measured::new("all", JOINT, scores.joint_accuracy()).over(scores.tokens)];
+    let joint = || Measured::new("all", JOINT, scores.joint_accuracy()).over(scores.tokens);
+    // Layers of whole documents have no tokens.
+    let mut all: Vec<Measured> = (scores.tokens > 0).then(joint).into_iter().collect();
     if let Some(spans) = &scores.spans {
         all.extend(Measured::spans("all", &spans.total()));
     }

@@ -1,15 +1,22 @@
 //! What a graph knows, and what it joins.
 
+use super::super::tag::prose::Prose;
+use super::super::tag::trouble::{Tally, Trouble};
 use super::{Arguments, shown_card};
 use crate::console::Console;
+use crate::documents::MissingColumns;
 use crate::failure::Failure;
+use crate::inference::tell_inference;
 use crate::paths::{Files, check_writable};
 use crate::{documents, memory};
 use fieldmark::core::container::AtomicFile;
 use fieldmark::graph::{DrawOptions as Options, Drawing};
-use fieldmark::text::formats::{Notices, ReadOptions};
+use fieldmark::text::Source;
+use fieldmark::text::formats::encoding::Encoding;
+use fieldmark::text::formats::{DocumentFormat, Notices, ReadOptions};
 use fieldmark::{GraphAnnotator, GraphAnnotatorOptions, GraphPipeline};
 use serde::Serialize;
+use serde_json::json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -54,6 +61,11 @@ impl Arguments {
                 "--line is for models of observations; give a file with the text to explain",
             ));
         }
+        if self.explain.is_none() && self.draw.draw.is_none() && self.inference.is_given() {
+            return Err(Failure::user(
+                "--inference is for --explain and --draw, which find labels",
+            ));
+        }
         if let Some(data) = &self.explain {
             return self.explain_graph(pipeline, data, console);
         }
@@ -89,20 +101,57 @@ impl Arguments {
     /// Says why variables have their labels.
     fn explain_graph(&self, pipeline: &GraphPipeline, data: &Path, console: &Console) -> Result<(), Failure> {
         let mut annotator = self.graph_annotator(pipeline, console)?;
-        let (files, mut notices) = ([data.to_owned()], Notices::new());
-        let mut output = console.output();
-        for document in documents::read_all(&files, Path::new(""), &ReadOptions::default(), &mut notices)? {
-            for explanation in annotator.explain(&document, self.top)? {
-                if self.json {
-                    let object =
-                        serde_json::json!({ "document": document.id, "decisions": explanation.decisions });
-                    writeln!(output, "{object}")?;
-                } else {
-                    writeln!(output, "{}\n\n{explanation}", document.id)?;
+        let config = pipeline.config();
+        // As `tag` reads documents: these need not be like those that the model was trained on.
+        let read = ReadOptions {
+            format: self.format()?,
+            encoding: Encoding::default(),
+            genes: None,
+            alternatives: None,
+            ..config.data.read.clone()
+        };
+        let mut prose = Prose::new(config, read.format);
+        let (mut notices, mut missing) = (Notices::new(), MissingColumns::default());
+        let (mut output, mut impossible) = (console.output(), Vec::new());
+        let mut reader = read.open_or(&Source::from_argument(data), Some(DocumentFormat::Text))?;
+        while let Some(document) = reader.next(&mut notices)? {
+            missing.add(pipeline.missing_columns(&document));
+            if let Some(prose) = &mut prose {
+                prose.look(data, &document);
+            }
+            for explained in annotator.explain_each(&document, self.top)? {
+                let id = &document.id;
+                match explained {
+                    Ok(explanation) if self.json => {
+                        let decisions = explanation.decisions;
+                        writeln!(output, "{}", json!({ "document": id, "decisions": decisions }))?;
+                    }
+                    Ok(explanation) => writeln!(output, "{id}\n\n{explanation}")?,
+                    Err(instance) => {
+                        if self.json {
+                            let error = &instance.problem;
+                            let object = json!({ "document": id, "decisions": null, "error": error });
+                            writeln!(output, "{object}")?;
+                        }
+                        impossible.push(instance);
+                    }
                 }
             }
         }
-        Ok(output.flush()?)
+        output.flush()?;
+        let mut report = annotator.take_report();
+        notices.extend(std::mem::take(&mut report.notices));
+        documents::tell(&notices, console);
+        if let Some(prose) = &prose {
+            prose.tell(console);
+        }
+        missing.tell(console);
+        tell_inference(&report, console);
+        let mut tally = Tally::new(console);
+        for instance in &impossible {
+            tally.add(Trouble::of_instance(instance));
+        }
+        tally.finish_explained()
     }
 
     /// An annotator with the engine that was asked for.
@@ -147,8 +196,9 @@ impl Arguments {
             .reads("--data", [data])
             .writes("--draw", [picture])
             .check()?;
-        let (read, mut notices) = (&pipeline.config().data.read, Notices::new());
-        let all = documents::read_all(std::slice::from_ref(data), Path::new(""), read, &mut notices)?;
+        let (mut read, mut notices) = (pipeline.config().data.read.clone(), Notices::new());
+        read.format = self.format()?.or(read.format);
+        let all = documents::read_all(std::slice::from_ref(data), Path::new(""), &read, &mut notices)?;
         let mut annotator = self.graph_annotator(pipeline, console)?;
         let mut before = 0;
         for document in &all {
@@ -161,12 +211,14 @@ impl Arguments {
             let instance = graphs.instance(self.draw.instance - before - 1);
             let words = tokens[instance.positions()].iter();
             let words = words.map(|range| document.text.get(range.clone()).unwrap_or_default().to_owned());
+            let words: Vec<String> = words.collect();
             let positions = self.draw.positions.map(|(from, to)| from - 1..to);
-            let labels = annotator.label_variables(instance)?;
+            let labels = annotator.label_variables(instance, &words);
+            let labels = labels.map_err(|error| Failure::user(format_args!("{}: {error}", document.id)))?;
             let options = Options {
                 title: Some(format!("instance {} of {}", self.draw.instance, data.display())),
                 positions,
-                tokens: words.collect(),
+                tokens: words,
                 labels,
                 gold: true,
             };

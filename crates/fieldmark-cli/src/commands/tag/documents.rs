@@ -34,7 +34,7 @@ pub struct DocumentOptions {
     /// place for is told. A graph that labels tokens in several columns has a table with all of them; columns and jsonl
     /// hold them too, CoNLL-U in the columns of their names, and HTML shows them together under the words. A label of a
     /// whole document or sentence has a line of its own in the table of spans: its type is LAYER=LABEL, its text is cut
-    /// short. In the table of tokens it is one more column.
+    /// short. In the table of tokens it is one more column, and --probs tells how sure it is.
     #[arg(long, value_name = "FORMAT")]
     to: Option<String>,
 

@@ -90,11 +90,7 @@ impl Arguments {
         let mut tally = Tally::new(console);
         tally.known = report.known;
         for instance in &report.impossible {
-            tally.add(Trouble::of_sentence(
-                &instance.document,
-                &instance.text,
-                instance.problem.clone(),
-            ));
+            tally.add(Trouble::of_instance(instance));
         }
         tally.finish(options.fix_labels, INPUT)?;
         match &report.unsure[..] {
@@ -177,11 +173,11 @@ impl Arguments {
         let path = self.documents.output();
         let has_columns = |layer: &LayerConfig| layer.per == Per::Position && layer.column.is_some();
         let table = if layers.iter().any(has_columns) && !self.wanted.spans {
-            let keys = layers
-                .iter()
-                .filter_map(|layer| Some((layer.name.clone(), layer.meta.clone()?)));
-            TokenTable::create(path, &header.columns, keys.collect())
-                .map(|table| Output::Documents(Box::new(table)))
+            let numbered = layers.iter().enumerate();
+            let others = numbered.filter(|(_, layer)| layer.per == Per::Instance && layer.column.is_none());
+            let others = others.map(|(number, layer)| (layer.name.clone(), number));
+            TokenTable::create(path, &header.columns, others.collect())
+                .map(|table| Output::Tokens(Box::new(table)))
         } else {
             let names = layers.iter().map(|layer| layer.name.as_str()).collect();
             SpanTable::create(path).map(|table| Output::Spans(Box::new(table), names))
@@ -223,9 +219,8 @@ impl Arguments {
             wanted,
             view,
         };
-        if view != View::Json {
-            output.write_all(table.header().as_bytes())?;
-        }
+        // A table begins when there is something to read.
+        let mut header = (view != View::Json).then(|| table.header());
         let files = self.inputs(pipeline.config(), files)?;
         let mut missing = MissingColumns::default();
         self.for_each_group(pipeline.config(), &files, notices, console, |group, _| {
@@ -238,6 +233,9 @@ impl Arguments {
             })?;
             for own in annotators.iter_mut().flatten() {
                 report.extend(own.take_report());
+            }
+            if let Some(header) = header.take() {
+                output.write_all(header.as_bytes())?;
             }
             for (document, answers) in group.iter().zip(&answers) {
                 let offsets = Offsets::new(&document.text, Unit::Characters);
@@ -252,6 +250,9 @@ impl Arguments {
             }
             Ok(())
         })?;
+        if let Some(header) = header {
+            output.write_all(header.as_bytes())?;
+        }
         missing.tell(console);
         Ok(output.flush()?)
     }
@@ -292,7 +293,9 @@ fn incomplete(first: &ImpossibleInstance, others: usize) -> Failure {
 enum Output<'a> {
     /// A table of spans, in which labels of whole instances have a line of their own; with the names of layers.
     Spans(Box<SpanTable>, Vec<&'a str>),
-    /// A format, or a table of tokens.
+    /// A table of tokens, in which labels of whole instances are columns.
+    Tokens(Box<TokenTable>),
+    /// A format.
     Documents(Box<dyn DocumentWriter + 'a>),
 }
 
@@ -303,6 +306,7 @@ impl Output<'_> {
                 table.write_labels(document, layers, labels)?;
                 table.write(document, notices)
             }
+            Output::Tokens(table) => table.write_with_labels(document, labels),
             Output::Documents(writer) => writer.write(document, notices),
         }
     }
@@ -310,6 +314,7 @@ impl Output<'_> {
     fn finish(&mut self) -> io::Result<()> {
         match self {
             Output::Spans(table, _) => table.finish(),
+            Output::Tokens(table) => table.finish(),
             Output::Documents(writer) => writer.finish(),
         }
     }

@@ -120,26 +120,25 @@ impl DocumentWriter for SpanTable {
 pub struct TokenTable {
     out: Output,
     columns: Vec<String>,
-    /// More columns, which come from metadata of documents: their names, and the keys.
-    keys: Vec<(String, String)>,
+    /// More columns, with labels of whole instances: their names, and the numbers of their layers.
+    layers: Vec<(String, usize)>,
 }
 
 impl TokenTable {
     /// A table in a file, or on standard output.
-    pub fn create(path: Option<&Path>, columns: &[String], keys: Vec<(String, String)>) -> io::Result<Self> {
+    pub fn create(path: Option<&Path>, columns: &[String], layers: Vec<(String, usize)>) -> io::Result<Self> {
         let mut out = Output::create(path)?;
-        let labels = match (columns, &keys[..]) {
+        let labels = match (columns, &layers[..]) {
             ([_], []) => "label".to_owned(),
-            _ => plain_row(columns.iter().chain(keys.iter().map(|(name, _)| name))),
+            _ => plain_row(columns.iter().chain(layers.iter().map(|(name, _)| name))),
         };
         writeln!(out, "document\tstart\tend\t{labels}\tconfidence\ttext")?;
         let columns = columns.to_vec();
-        Ok(Self { out, columns, keys })
+        Ok(Self { out, columns, layers })
     }
-}
 
-impl DocumentWriter for TokenTable {
-    fn write(&mut self, document: &Document, _: &mut Notices) -> io::Result<()> {
+    /// Writes the tokens of a document, each with its labels and with those of its instance.
+    pub fn write_with_labels(&mut self, document: &Document, labels: &[GraphLabel]) -> io::Result<()> {
         let Some(given) = &document.given else {
             return Ok(());
         };
@@ -155,12 +154,25 @@ impl DocumentWriter for TokenTable {
                 [token.range.start, token.range.end].map(|byte| offsets.count(byte).unwrap_or_default());
             let text = plain(document.text.get(token.range.clone()).unwrap_or_default());
             let cell = |&place: &usize| token.columns.get(place).map_or("", String::as_str);
-            let value = |(_, key): &(String, String)| document.meta.get(key).map_or("", String::as_str);
-            let labels = plain_row(places.iter().map(cell).chain(self.keys.iter().map(value)));
+            let value = |(_, layer): &(String, usize)| {
+                let is_here =
+                    |label: &&GraphLabel| label.layer == *layer && label.bytes.contains(&token.range.start);
+                labels
+                    .iter()
+                    .find(is_here)
+                    .map_or("", |label| label.label.as_str())
+            };
+            let labels = plain_row(places.iter().map(cell).chain(self.layers.iter().map(value)));
             let score = confidence(token.score);
             writeln!(self.out, "{id}\t{start}\t{end}\t{labels}\t{score}\t{text}")?;
         }
         Ok(())
+    }
+}
+
+impl DocumentWriter for TokenTable {
+    fn write(&mut self, document: &Document, _: &mut Notices) -> io::Result<()> {
+        self.write_with_labels(document, &[])
     }
 
     fn finish(&mut self) -> io::Result<()> {

@@ -6,6 +6,7 @@ use super::tables::beginning;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::memory;
+use fieldmark::ImpossibleInstance;
 use fieldmark::chain::Tagger;
 use fieldmark::chain::inference::{Constraints, Error, Rule};
 use fieldmark::core::Instance;
@@ -22,6 +23,8 @@ pub struct Trouble {
     sequence: String,
     /// What is wrong.
     pub problem: String,
+    /// Whether label sequences are possible and were not found.
+    gave_up: bool,
 }
 
 impl Trouble {
@@ -42,6 +45,7 @@ impl Trouble {
             place: format!("{file}:{}:1", part.line_number(start)),
             sequence: "the sequence that starts here".to_owned(),
             problem: problem(error, answers.limits, rule, wide, place),
+            gave_up: false,
         }
     }
 
@@ -51,6 +55,15 @@ impl Trouble {
             place: document.to_owned(),
             sequence: sentence_name(text),
             problem,
+            gave_up: false,
+        }
+    }
+
+    /// An instance of a graph.
+    pub fn of_instance(instance: &ImpossibleInstance) -> Self {
+        Self {
+            gave_up: !instance.is_ruled_out,
+            ..Self::of_sentence(&instance.document, &instance.text, instance.problem.clone())
         }
     }
 }
@@ -74,6 +87,8 @@ pub struct Tally<'a> {
     console: &'a Console,
     first: Option<Trouble>,
     troubles: u64,
+    /// Whether label sequences are possible somewhere and were not found.
+    gave_up: bool,
     /// At how many positions something was known.
     pub known: u64,
 }
@@ -84,12 +99,14 @@ impl<'a> Tally<'a> {
             console,
             first: None,
             troubles: 0,
+            gave_up: false,
             known: 0,
         }
     }
 
     pub fn add(&mut self, trouble: Trouble) {
         self.troubles += 1;
+        self.gave_up |= trouble.gave_up;
         if self.troubles <= NAMED {
             self.console.warn(&trouble.to_string());
         }
@@ -98,15 +115,10 @@ impl<'a> Tally<'a> {
 
     /// Whether every sequence has an answer. `input` is what labels may have been known in.
     pub fn finish(self, fix_labels: bool, input: &str) -> Result<(), Failure> {
-        if let Some(Trouble { place, sequence, .. }) = self.first {
-            let others = match self.troubles {
-                1 => " has".to_owned(),
-                2 => " and one other have".to_owned(),
-                count => format!(" and {} others have", count - 1),
-            };
+        if let Some(unanswered) = self.unanswered() {
             return Err(Failure::user(format_args!(
-                "{place}: {sequence}{others} no label sequence, for the reasons above: `?` stands for their labels, and no span \
-                 is marked there. All others are labelled"
+                "{unanswered}, for the reasons above: `?` stands for their labels, and no span is marked there. All others are \
+                 labelled"
             )));
         }
         if fix_labels && self.known == 0 {
@@ -115,6 +127,29 @@ impl<'a> Tally<'a> {
             ));
         }
         Ok(())
+    }
+
+    /// Whether every sequence has an explanation.
+    pub fn finish_explained(self) -> Result<(), Failure> {
+        match self.unanswered() {
+            Some(unanswered) => Err(Failure::user(format_args!(
+                "{unanswered}, for the reasons above. All others are explained"
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// Which sequences have no answer, if there are some.
+    fn unanswered(&self) -> Option<String> {
+        self.first.as_ref().map(|Trouble { place, sequence, .. }| {
+            let others = match self.troubles {
+                1 => " has".to_owned(),
+                2 => " and one other have".to_owned(),
+                count => format!(" and {} others have", count - 1),
+            };
+            let what = if self.gave_up { "labels" } else { "label sequence" };
+            format!("{place}: {sequence}{others} no {what}")
+        })
     }
 }
 

@@ -179,19 +179,39 @@ impl<'p> GraphAnnotator<'p> {
         Ok((data, sentences.tokens.iter().map(|token| token.range()).collect()))
     }
 
-    /// Why the variables of each instance get their labels, with at most `top` reasons for each.
+    /// Why the variables of each instance get their labels, with at most `top` reasons for each. It is an error if an
+    /// instance has no labels.
     pub fn explain(&mut self, document: &Document, top: usize) -> Result<Vec<GraphExplanation>, Error> {
+        let all = self.explain_each(document, top)?.into_iter();
+        all.map(|one| one.map_err(|other| in_document(document, Error::Option(other.problem))))
+            .collect()
+    }
+
+    /// The same, and for instances without labels the reason why there are none.
+    pub fn explain_each(
+        &mut self,
+        document: &Document,
+        top: usize,
+    ) -> Result<Vec<Result<GraphExplanation, ImpossibleInstance>>, Error> {
         let sentences = self.cut(document)?;
         let data = self.observe(&document.text, &sentences, None)?;
         let explained = data.instances().zip(sentences.ranges()).map(|(instance, range)| {
-            let tokens = sentences.tokens[range].iter();
-            let words: Vec<&str> = tokens.map(|token| token.text(&document.text)).collect();
-            let explanation = self
+            let tokens = &sentences.tokens[range];
+            let words: Vec<&str> = tokens.iter().map(|token| token.text(&document.text)).collect();
+            let bytes: Vec<Range<usize>> = tokens.iter().map(|token| token.range()).collect();
+            let explained = self
                 .explain_instance(instance, &words, top)
                 .map_err(|error| in_document(document, error))?;
-            Ok(explanation.with_tokens(words))
+            Ok(match explained {
+                Ok((explanation, unsure)) => {
+                    let unsure = unsure.map(|problem| told(document, &bytes, &problem, false));
+                    self.report.unsure.extend(unsure);
+                    Ok(explanation.with_tokens(words))
+                }
+                Err((problem, is_ruled_out)) => Err(told(document, &bytes, &problem, is_ruled_out)),
+            })
         });
-        let explained = explained.collect();
+        let explained: Result<Vec<_>, Error> = explained.collect();
         self.put_back(data);
         explained
     }
@@ -209,7 +229,6 @@ impl<'p> GraphAnnotator<'p> {
         test: &mut GraphTest,
     ) -> Result<(), Error> {
         let GraphPipeline { layers, front, .. } = self.pipeline;
-        self.strict = true;
         // Steps of post-processing may look at probabilities.
         self.probabilities &= keep || !front.config.postprocess.steps().is_empty();
         let sentences = self.cut(document)?;
@@ -414,10 +433,14 @@ impl<'p> GraphAnnotator<'p> {
                 .answer(instance, &document.text, tokens, known, gold)
                 .map_err(|error| in_document(document, error))?;
             if let Some(problem) = &answer.problem {
-                self.report.impossible.push(told(document, &answer, problem));
+                self.report
+                    .impossible
+                    .push(told(document, &answer.tokens, problem, answer.is_ruled_out));
             }
             if let Some(problem) = &answer.unsure {
-                self.report.unsure.push(told(document, &answer, problem));
+                self.report
+                    .unsure
+                    .push(told(document, &answer.tokens, problem, false));
             }
             answers.push(answer);
         }
@@ -426,13 +449,19 @@ impl<'p> GraphAnnotator<'p> {
 }
 
 /// What is told of an instance with a problem.
-fn told(document: &Document, answer: &GraphAnswer, problem: &str) -> ImpossibleInstance {
-    let start = answer.tokens.first().map_or(0, |token| token.start);
-    let end = answer.tokens.last().map_or(0, |token| token.end);
+fn told(
+    document: &Document,
+    tokens: &[Range<usize>],
+    problem: &str,
+    is_ruled_out: bool,
+) -> ImpossibleInstance {
+    let start = tokens.first().map_or(0, |token| token.start);
+    let end = tokens.last().map_or(0, |token| token.end);
     ImpossibleInstance {
         document: document.id.clone(),
         text: document.text.get(start..end).unwrap_or_default().to_owned(),
         problem: problem.to_owned(),
+        is_ruled_out,
     }
 }
 

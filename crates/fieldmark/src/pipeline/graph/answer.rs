@@ -55,6 +55,8 @@ pub struct ImpossibleInstance {
     pub text: String,
     /// Why.
     pub problem: String,
+    /// Whether no labelling is possible, and not that an engine gave up.
+    pub is_ruled_out: bool,
 }
 
 impl GraphReport {
@@ -119,6 +121,8 @@ pub struct GraphAnswer {
     pub probabilities_converged: Option<bool>,
     /// Why there is no answer.
     pub problem: Option<String>,
+    /// Whether there is no answer because no labelling is possible, and not because an engine gave up.
+    pub is_ruled_out: bool,
     /// Why not all numbers that were asked for are there.
     pub unsure: Option<String>,
 }
@@ -193,6 +197,7 @@ impl GraphAnswer {
         tokens: Vec<Range<usize>>,
         labels: impl Iterator<Item = usize>,
         problem: String,
+        is_ruled_out: bool,
     ) -> Self {
         let open = |count| vec![super::gold::OPEN.to_owned(); count];
         Self {
@@ -210,6 +215,7 @@ impl GraphAnswer {
             decoding: None,
             probabilities_converged: None,
             problem: Some(problem),
+            is_ruled_out,
             unsure: None,
         }
     }

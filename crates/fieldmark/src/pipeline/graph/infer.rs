@@ -53,38 +53,66 @@ pub(super) struct KnownInstance<'k> {
     pub first: usize,
 }
 
+/// An explanation, with the reason why it lacks probabilities; or why there is none, and whether all labels are ruled out.
+pub(super) type Explained = Result<(GraphExplanation, Option<String>), (String, bool)>;
+
+/// Whether an error says that no labelling is possible.
+fn is_ruled_out(error: &GraphError) -> bool {
+    matches!(
+        error,
+        GraphError::Contradiction { .. } | GraphError::EmptyLabelSet { .. }
+    )
+}
+
 impl<'p> GraphAnnotator<'p> {
-    /// The best label of each variable of an instance.
-    pub fn label_variables(&mut self, instance: GraphInstance<'_>) -> Result<Vec<u32>, Error> {
+    /// The best label of each variable of an instance. `words` are the texts of its tokens, for messages.
+    pub fn label_variables(
+        &mut self,
+        instance: GraphInstance<'_>,
+        words: &[String],
+    ) -> Result<Vec<u32>, Error> {
         let variables = self.variables(instance);
         let decoding = self.decode(instance, &variables, None)?;
-        let problem = |error| Error::Option(self.problem(instance, &error, |_| None));
+        let word = |token: usize| words.get(token).map(String::as_str);
+        let problem = |error| Error::Option(self.problem(instance, &error, word));
         decoding.map(|decoding| decoding.labels).map_err(problem)
     }
 
-    /// Why the variables of an instance get their labels. Without probabilities if the engine knows none.
+    /// Why the variables of an instance get their labels, with the reason why probabilities are missing if the engine gave
+    /// up; otherwise why there are no labels, and whether they are ruled out. Without probabilities if the engine knows none.
     pub(super) fn explain_instance(
         &mut self,
         instance: GraphInstance<'_>,
         words: &[&str],
         top: usize,
-    ) -> Result<GraphExplanation, Error> {
+    ) -> Result<Explained, Error> {
         let variables = self.variables(instance);
+        self.report.instances += 1;
         let word = |token: usize| words.get(token).copied();
-        let decoding = self
-            .decode(instance, &variables, None)?
-            .map_err(|error| Error::Option(self.problem(instance, &error, word)))?;
+        let decoding = match self.decode(instance, &variables, None)? {
+            Ok(decoding) => decoding,
+            Err(error) => {
+                let problem = self.problem(instance, &error, word);
+                return Ok(Err((problem, is_ruled_out(&error))));
+            }
+        };
+        self.count(&decoding);
+        let samples = self.samples();
         let unrolled = &*self.unroller.last_mut();
         let beliefs = match self.probabilities {
             true => self.engine.sum(unrolled.graph()).map(Some),
             false => Ok(None),
         };
-        let beliefs = match beliefs {
-            Err(GraphError::TooWide { .. }) => None,
-            beliefs => beliefs?,
+        let (beliefs, unsure) = match beliefs {
+            Err(error @ GraphError::TooWide { .. }) => (None, Some(error.to_string())),
+            beliefs => (beliefs?, None),
         };
+        let is_settled = |beliefs: &Beliefs<'_>| samples || beliefs.report().converged;
+        let settled = beliefs.as_ref().is_none_or(is_settled);
+        self.report.unsettled_probabilities += u64::from(!settled);
         let model = &self.pipeline.model;
-        Ok(model.explain(instance, unrolled, &decoding.labels, beliefs.as_ref(), top))
+        let explanation = model.explain(instance, unrolled, &decoding.labels, beliefs.as_ref(), top);
+        Ok(Ok((explanation, unsure)))
     }
 
     /// The labels of an instance, by layer and token; `?` if there is no answer.
@@ -119,7 +147,11 @@ impl<'p> GraphAnnotator<'p> {
             Err(error) => {
                 let word = |token: usize| text.get(tokens.get(token)?.clone());
                 let problem = self.problem(instance, &error, word);
-                return Ok(GraphAnswer::none(tokens, variables.iter().map(Vec::len), problem));
+                let (labels, is_ruled_out) = (variables.iter().map(Vec::len), is_ruled_out(&error));
+                let mut answer = GraphAnswer::none(tokens, labels, problem, is_ruled_out);
+                // What is known to be right is impossible, too.
+                answer.gold_log_probability = gold.filter(|_| is_ruled_out).map(|_| f64::NEG_INFINITY);
+                return Ok(answer);
             }
         };
         let found = self.count(&decoding);
@@ -139,6 +171,7 @@ impl<'p> GraphAnnotator<'p> {
             decoding: Some(found),
             probabilities_converged: None,
             problem: None,
+            is_ruled_out: false,
             unsure: None,
         };
         if self.probabilities {

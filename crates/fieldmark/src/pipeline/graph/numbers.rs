@@ -19,10 +19,10 @@ pub(super) fn check(choice: &EngineChoice, options: &GraphAnnotatorOptions) -> R
     match choice {
         _ if choice.exact().is_some() => Ok(()),
         _ if options.best.is_some() => {
-            fail("several labellings are found by exact engines alone, and this model uses another one")
+            fail("several labellings are found by exact engines alone, and the engine here is another one")
         }
         _ if options.max_marginals => {
-            fail("max-marginals are found by exact engines alone, and this model uses another one")
+            fail("max-marginals are found by exact engines alone, and the engine here is another one")
         }
         EngineChoice::Dual(_) if options.pair_marginals => {
             fail("the engine dual finds labels and a bound, and no marginals: use another one")

@@ -299,14 +299,16 @@ impl GraphTest {
 }
 
 impl GraphPipeline {
-    /// Labels documents and compares with the labels that they have, on the threads of the current rayon pool.
+    /// Labels documents and compares with the labels that they have, on the threads of the current rayon pool. It is an error
+    /// that an engine gives up.
     pub fn score(&self, documents: &[Document]) -> Result<GraphScores, Error> {
-        Ok(self.score_and_report(documents)?.0)
+        let test = self.test_each(documents, false, &GraphAnnotatorOptions::default(), true)?;
+        Ok(test.scores)
     }
 
-    /// The same, and tells how labels were found.
+    /// The same, and tells how labels were found, and where an engine gave up.
     pub fn score_and_report(&self, documents: &[Document]) -> Result<(GraphScores, GraphReport), Error> {
-        let test = self.test_each(documents, false, &GraphAnnotatorOptions::default())?;
+        let test = self.test_each(documents, false, &GraphAnnotatorOptions::default(), false)?;
         Ok((test.scores, test.report))
     }
 
@@ -321,7 +323,7 @@ impl GraphPipeline {
         documents: &[Document],
         options: &GraphAnnotatorOptions,
     ) -> Result<GraphTest, Error> {
-        self.test_each(documents, true, options)
+        self.test_each(documents, true, options, false)
     }
 
     fn test_each(
@@ -329,11 +331,13 @@ impl GraphPipeline {
         documents: &[Document],
         keep: bool,
         options: &GraphAnnotatorOptions,
+        strict: bool,
     ) -> Result<GraphTest, Error> {
         let parts: Result<Vec<GraphTest>, Error> = documents
             .par_chunks(TASK)
             .map(|documents| {
                 let mut annotator = self.annotator_with(options.clone())?;
+                annotator.strict = strict;
                 let mut test = GraphTest::new(self);
                 for document in documents {
                     annotator.test(document, keep, &mut test)?;

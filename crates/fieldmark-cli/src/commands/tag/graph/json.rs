@@ -7,6 +7,7 @@ use fieldmark::text::document::Document;
 use fieldmark::text::offsets::Offsets;
 use fieldmark::{GraphAnswer, GraphPair};
 use serde_json::{Map, Value, json};
+use std::ops::Range;
 
 /// Answers as JSON.
 pub struct JsonView<'a> {
@@ -19,7 +20,7 @@ pub struct JsonView<'a> {
 impl JsonView<'_> {
     /// What is said of an instance.
     pub fn object(&self, document: &Document, offsets: &Offsets<'_>, answer: &GraphAnswer) -> Value {
-        let place = |range: &std::ops::Range<usize>| {
+        let place = |range: &Range<usize>| {
             let count = |byte| offsets.count(byte).unwrap_or_default();
             let text = document.text.get(range.clone()).unwrap_or_default();
             json!({ "start": count(range.start), "end": count(range.end), "text": text })
@@ -28,7 +29,8 @@ impl JsonView<'_> {
         object.insert("document".into(), json!(document.id));
         object.insert("tokens".into(), answer.tokens.iter().map(place).collect());
         if let Some(problem) = &answer.problem {
-            object.insert("problem".into(), json!(problem));
+            object.insert("labels".into(), Value::Null);
+            object.insert("error".into(), json!(problem));
             return Value::Object(object);
         }
         object.insert(
@@ -56,11 +58,11 @@ impl JsonView<'_> {
             .spans
             .iter()
             .map(|span| {
-                let (first, last) = (span.tokens.start, span.tokens.end - 1);
-                let bytes = answer.tokens[first].start..answer.tokens[last].end;
+                let Range { start, end } = span.tokens;
+                let bytes = answer.tokens[start].start..answer.tokens[end - 1].end;
                 let text = document.text.get(bytes).unwrap_or_default();
                 json!({
-                    "layer": self.layers[span.layer].name, "first": first, "last": last, "type": span.kind,
+                    "layer": self.layers[span.layer].name, "start": start, "end": end, "type": span.kind,
                     "probability": span.probability, "text": text,
                 })
             })
@@ -90,9 +92,9 @@ impl JsonView<'_> {
         if !answer.best.is_empty() {
             let best = answer.best.iter().map(|(labels, log_probability)| {
                 let labels = self.by_layer(|layer| json!(labels[layer]));
-                json!({ "log_probability": log_probability, "labels": labels })
+                json!({ "probability": log_probability.exp(), "labels": labels })
             });
-            object.insert("best".into(), best.collect());
+            object.insert("nbest".into(), best.collect());
         }
         if let Some(problem) = &answer.unsure {
             object.insert("missing".into(), json!(problem));

@@ -189,7 +189,7 @@ impl Instance<'_> {
     fn log_probabilities(&self, out: &mut impl Write) -> io::Result<()> {
         let (start, end) = self.place(None);
         let answer = self.answer;
-        let ruled_out = answer.problem.as_ref().map(|_| f64::NEG_INFINITY);
+        let ruled_out = answer.is_ruled_out.then_some(f64::NEG_INFINITY);
         let [z, best] = [answer.log_z, answer.log_probability].map(|number| shown(number.or(ruled_out)));
         let gold = shown(answer.gold_log_probability);
         writeln!(

@@ -332,4 +332,8 @@ fn an_engine_that_gives_up_is_no_score() {
     assert_eq!(annotator.take_report().impossible.len(), 1);
     let error = trained.pipeline.score(&corpus()).unwrap_err().to_string();
     assert!(error.starts_with("doc: exact inference needs tables"), "{error}");
+    // Who gets a report is told there.
+    let (scores, report) = trained.pipeline.score_and_report(&corpus()).unwrap();
+    assert_eq!(report.impossible.len() as u64, report.instances);
+    assert_eq!(scores.right, 0);
 }
