@@ -64,6 +64,32 @@ fn is_ruled_out(error: &GraphError) -> bool {
     )
 }
 
+impl KnownInstance<'_> {
+    /// Lets the variables of a graph take what is known alone, and counts those of which something is.
+    pub(super) fn restrict(
+        self,
+        graph: &mut FactorGraph,
+        layers: &[LayerConfig],
+        instance: GraphInstance<'_>,
+        variables: &[Vec<u32>],
+        count: &mut u64,
+    ) -> Result<(), GraphError> {
+        for ((layer, variables), labels) in layers.iter().zip(variables).zip(self.layers) {
+            let start = match layer.per {
+                Per::Position => self.first,
+                Per::Instance => instance.index(),
+            };
+            for (&variable, labels) in variables.iter().zip(&labels[start..]) {
+                if let Some(labels) = labels {
+                    *count += 1;
+                    keep(graph, variable, |label| labels.contains(&label))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
 impl<'p> GraphAnnotator<'p> {
     /// The best label of each variable of an instance. `words` are the texts of its tokens, for messages.
     pub fn label_variables(
@@ -271,20 +297,8 @@ impl<'p> GraphAnnotator<'p> {
         variables: &[Vec<u32>],
         known: KnownInstance<'_>,
     ) -> Result<(), Error> {
-        let graph = self.unroller.last_mut().graph_mut();
-        let layers = self.pipeline.layers.iter().zip(variables).zip(known.layers);
-        for ((layer, variables), labels) in layers {
-            let start = match layer.per {
-                Per::Position => known.first,
-                Per::Instance => instance.index(),
-            };
-            for (&variable, labels) in variables.iter().zip(&labels[start..]) {
-                if let Some(labels) = labels {
-                    self.report.known += 1;
-                    keep(graph, variable, |label| labels.contains(&label))?;
-                }
-            }
-        }
+        let (graph, layers) = (self.unroller.last_mut().graph_mut(), &self.pipeline.layers);
+        known.restrict(graph, layers, instance, variables, &mut self.report.known)?;
         Ok(())
     }
 
@@ -435,11 +449,7 @@ fn probabilities_by_sums(
 }
 
 /// Lets a variable have those of its labels only that pass a test.
-pub(super) fn keep(
-    graph: &mut FactorGraph,
-    variable: u32,
-    test: impl Fn(u32) -> bool,
-) -> Result<(), GraphError> {
+fn keep(graph: &mut FactorGraph, variable: u32, test: impl Fn(u32) -> bool) -> Result<(), GraphError> {
     let labels: Vec<u32> = graph
         .label_sets()
         .iter(variable)

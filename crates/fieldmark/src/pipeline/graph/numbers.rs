@@ -2,13 +2,14 @@
 
 use super::answer::{GraphAnswer, GraphPair};
 use super::gold::{alternatives, layer_labels};
-use super::infer::{KnownInstance, keep, owned};
+use super::infer::{KnownInstance, owned};
 use super::{GraphAnnotator, GraphAnnotatorOptions, GraphPipeline};
 use crate::Error;
+use crate::config::LayerConfig;
 use crate::pipeline::known::Known;
 use crate::pipeline::sequences::Sentences;
 use fieldmark_graph::exact::k_best;
-use fieldmark_graph::{Beliefs, EngineChoice, Error as GraphError, FactorGraph, GraphInstance, Per};
+use fieldmark_graph::{Beliefs, EngineChoice, Error as GraphError, FactorGraph, GraphInstance};
 use fieldmark_text::document::Document;
 use fieldmark_text::formats::Notices;
 use std::collections::HashSet;
@@ -38,7 +39,7 @@ impl GraphAnnotator<'_> {
     /// What a document says about the labels of all layers, by layer; nothing if it says nothing of any.
     pub(super) fn gold(&self, document: &Document, sentences: &Sentences<'_>) -> Option<Vec<Known>> {
         let GraphPipeline { model, layers, .. } = self.pipeline;
-        let of_layer = |(number, layer): (usize, &crate::config::LayerConfig)| -> Known {
+        let of_layer = |(number, layer): (usize, &LayerConfig)| -> Known {
             let cells = layer_labels(layer, document, sentences, &mut Notices::new());
             let is_silent = layer.has_spans() && document.annotations.is_empty() && document.open.is_none();
             let known = |cell: &String| {
@@ -101,21 +102,9 @@ impl GraphAnnotator<'_> {
         log_z: f64,
         answer: &mut GraphAnswer,
     ) -> Result<(), GraphError> {
-        let layers = self.pipeline.layers.iter().zip(variables).zip(gold.layers);
         let graph = self.unroller.last_mut().graph_mut();
         let sets = graph.label_sets().clone();
-        let mut restricted = Ok(());
-        for ((layer, variables), labels) in layers {
-            let start = match layer.per {
-                Per::Position => gold.first,
-                Per::Instance => instance.index(),
-            };
-            for (&variable, labels) in variables.iter().zip(&labels[start..]) {
-                if let (Some(labels), Ok(())) = (labels, &restricted) {
-                    restricted = keep(graph, variable, |label| labels.contains(&label));
-                }
-            }
-        }
+        let restricted = gold.restrict(graph, &self.pipeline.layers, instance, variables, &mut 0);
         let sum = restricted.and_then(|()| Ok(self.engine.sum(graph)?.log_z().value()));
         *graph.label_sets_mut() = sets;
         answer.gold_log_probability = match sum {
